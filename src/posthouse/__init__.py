@@ -1,0 +1,1 @@
+"""A post office for people and programs; programs start at `posthouse.client`."""

@@ -1,0 +1,53 @@
+"""The exit codes of every command; docs/reference/exit-codes.md tells them to people."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from posthouse.errors import PosthouseError
+
+OK: Final = 0
+"""It was done."""
+FAILURE: Final = 1
+"""It was not done, or only in part."""
+USAGE: Final = 2
+"""What was asked cannot be understood: options, names, settings, documents."""
+NOTHING: Final = 3
+"""There is nothing: an empty mailbox, an unknown message."""
+REFUSED: Final = 4
+"""The office does not accept the message."""
+UNAVAILABLE: Final = 5
+"""The office is not there, is in use, or cannot read or write its store."""
+INTERRUPTED: Final = 130
+"""Ended by Ctrl-C."""
+PIPE: Final = 141
+"""Whoever read the output went away."""
+TERMINATED: Final = 143
+"""Ended by SIGTERM."""
+
+_BY_CODE: Final = {
+    "address.malformed": USAGE,
+    "attribute.malformed": USAGE,
+    "call.malformed": USAGE,
+    "scope.malformed": USAGE,
+    "file.unreadable": USAGE,
+    "form.malformed": USAGE,
+    "head.malformed": USAGE,
+    "name.malformed": USAGE,
+    "rules.faulty": USAGE,
+    "settings.fault": USAGE,
+    "subscription.unreadable": USAGE,
+    "text.unreadable": USAGE,
+    "credential.unknown": NOTHING,
+    "mailbox.empty": NOTHING,
+    "message.unknown": NOTHING,
+    "body.too-large": REFUSED,
+    "mailbox.elsewhere": REFUSED,
+    "message.refused": REFUSED,
+}
+_BY_SUBJECT: Final = {"office": UNAVAILABLE, "peer": UNAVAILABLE, "store": UNAVAILABLE}
+
+
+def exit_code_of(fault: PosthouseError) -> int:
+    """Give the exit code by which a command tells of this error."""
+    return _BY_CODE.get(fault.code, _BY_SUBJECT.get(fault.code.partition(".")[0], FAILURE))

@@ -1,0 +1,1 @@
+"""May it pass: what is refused, held and let through, decided without doing anything."""

@@ -1,0 +1,1 @@
+"""Does it match: one predicate, several languages that write it, two engines that judge by it."""

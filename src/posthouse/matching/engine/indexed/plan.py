@@ -1,0 +1,281 @@
+"""A set of predicates made ready: postings by fact, what remains to be judged of each, and what an open column means.
+
+A plan is made once and read by one thread at a time. Of each predicate it keeps the nodes, shared where they are equal.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from posthouse.matching.engine.indexed.access import Access, accesses
+from posthouse.matching.engine.indexed.clue import Clue
+from posthouse.matching.engine.indexed.column import Column
+from posthouse.matching.engine.indexed.kept import Kept
+from posthouse.matching.engine.indexed.range import Ranges
+from posthouse.matching.engine.indexed.search import IS_FAST
+from posthouse.matching.engine.indexed.survey import Survey
+from posthouse.matching.engine.single.evaluate import asks_for_recipients
+from posthouse.matching.predicate.node import LEAVES, And, Leaf, Part, Predicate, Search, leaves
+from posthouse.matching.value.fold import Collation
+from posthouse.matching.value.wordlist import NO_LISTS, Lists
+
+Need = tuple[int, ...]
+# `Any`: words for some searches, patterns for others.
+Prepared = tuple[Part, Collation, Callable[..., bool], tuple[Any, ...]]
+_CHEAP: Final = frozenset({"equal", "member", "start", "end", "range", "bound", "there"})
+"""Clues that cost a lookup; where their part is read anyway they are asked before anything is judged."""
+
+
+class Posting(msgspec.Struct, gc=False):
+    """The predicates that are looked for under one fact.
+
+    Two plain rows of numbers: in a large plan most of the time goes into fetching what lies apart in memory.
+    """
+
+    slots: array[int]
+    seconds: array[int]
+    """The rarest other fact that each needs, or 0, which always holds."""
+
+
+class Reserve(msgspec.Struct):
+    """The predicates looked for in a column that is open: under another fact, or another column, or all of them."""
+
+    by_fact: dict[int, list[int]]
+    by_column: dict[int, list[int]]
+    rest: list[int]
+
+
+class Plan:
+    """What `compile_plan` makes; `sweep.match` reads it."""
+
+    def __init__(self, lists: Lists, *, only_true: bool) -> None:
+        self.lists: Final = lists
+        self.only_true: Final = only_true
+        self.columns: tuple[Column, ...] = ()
+        """Those in which predicates are looked for."""
+        self.later: tuple[Column, ...] = ()
+        """Those in which they are looked for only where others are open."""
+        self.numbers: Final = array("q")
+        """The caller's number of each slot."""
+        self.dead: Final[set[int]] = set()
+        """Slots that are no longer in the set."""
+        self.predicates: Final = Kept()
+        self.ranges: Final = Ranges()
+        """Of each slot one range of an attribute that is still to be asked before what remains."""
+        self.rests: Final[list[Predicate | None]] = []
+        """What is still to be judged of a predicate when all facts it needs hold; None where that is all of it."""
+        self.needs: Final[list[Need]] = []
+        """The facts each predicate needs beside the one under which it is looked for and the rarest other."""
+        self.masks: Final[list[int]] = []
+        """The columns whose facts stand for parts of the predicate."""
+        self.postings: Final[dict[int, Posting]] = {}
+        self.always: Final[list[int]] = []
+        self.reserves: Final[dict[int, Reserve]] = {}
+        """By the bit of a column."""
+        self.exact: Final[dict[Leaf, tuple[int, int]]] = {}
+        """Leaves inside of trees that are facts: the fact and the bit of its column."""
+        self.quick: Final[dict[Search, Prepared | None]] = {}
+        """Searches that have been asked before, with their words as they are compared."""
+        self.asking: Final[set[int]] = set()
+        """Slots of predicates that look at single recipients."""
+
+    def __len__(self) -> int:
+        return len(self.numbers) - len(self.dead)
+
+    def predicate(self, slot: int) -> Predicate:
+        """Give the predicate of a slot."""
+        return self.predicates.get(slot)
+
+    def slot(self, number: int) -> int | None:
+        """Give the slot of a number, in a plan that was compiled: there the numbers ascend."""
+        place = bisect_left(self.numbers, number)
+        is_there = place < len(self.numbers) and self.numbers[place] == number and place not in self.dead
+        return place if is_there else None
+
+
+def compile_plan(
+    predicates: Sequence[Predicate] | Mapping[int, Predicate],
+    *,
+    lists: Lists = NO_LISTS,
+    only_true: bool = False,
+    is_fast: bool = IS_FAST,
+) -> Plan:
+    """Make a plan of predicates, numbered by their place or as the mapping says.
+
+    With `only_true` the plan finds what is true and nothing that is unknown, at no cost for what messages do not have.
+    """
+    numbered = dict(sorted(predicates.items()) if isinstance(predicates, Mapping) else enumerate(predicates))
+    survey = Survey(lists, only_true=only_true)
+    survey.read(numbered.values())
+    plan = Plan(lists, only_true=only_true)
+    builder = Builder(plan, survey)
+    chosen = [accesses(predicate, survey) for predicate in numbered.values()]
+    builder.note_parts(chosen)
+    for (number, predicate), ways in zip(numbered.items(), chosen, strict=True):
+        builder.add(number, predicate, ways=ways)
+    builder.finish(is_fast=is_fast)
+    return plan
+
+
+class Split(msgspec.Struct, frozen=True, gc=False):
+    """A conjunction in pieces: the facts it needs beside its access, what then remains, and the columns of all."""
+
+    need: Need
+    rest: Predicate | None
+    mask: int
+
+
+class Builder:
+    """Puts predicates into a plan."""
+
+    def __init__(self, plan: Plan, survey: Survey) -> None:
+        self._plan: Final = plan
+        self._survey: Final = survey
+        self._needs: dict[Need, Need] = {}
+        self._masks: dict[int, int] = {}
+        self._first = 0
+        self._second = 0
+        """The columns in which predicates are looked for at first, and those that stand in for open ones."""
+        self._read: set[str] = {"attribute"}
+        self._searched: set[tuple[object, ...]] = set()
+
+    def note_parts(self, chosen: Sequence[tuple[Access, ...]]) -> None:
+        """Note which parts are read and searched anyway, because some predicate is looked for there."""
+        for ways in chosen:
+            for access in ways[:1]:
+                self._read.update(way.clue.part.name for way in access.ways if way.clue.part.argument is None)
+                self._searched.update(_search_of(way.clue) for way in access.ways)
+
+    def add(self, number: int, predicate: Predicate, *, ways: tuple[Access, ...] | None = None) -> int:
+        """Put one predicate in; gives its slot."""
+        ways = accesses(predicate, self._survey) if ways is None else ways
+        plan, slot = self._plan, len(self._plan.numbers)
+        flat = _conjunction(predicate)
+        first = ways[0] if ways else None
+        plan.numbers.append(number)
+        if asks_for_recipients(predicate):
+            plan.asking.add(slot)
+        split = Split((), predicate, first.columns if first is not None else 0)
+        if flat is not None and first is not None and len(first.ways) == 1:
+            split = self._split(flat, first)
+        elif flat is None:
+            self._note_exact(predicate)
+        rest = split.rest
+        if plan.only_true:
+            rest = plan.ranges.take(rest)
+        self._first |= split.mask
+        plan.needs.append(self._needs.setdefault(split.need[1:], split.need[1:]))
+        plan.rests.append(rest)
+        plan.masks.append(self._masks.setdefault(split.mask, split.mask))
+        # Where the facts are nearly everything, the predicate itself is hardly ever looked at again.
+        plan.predicates.add(predicate, is_rarely_asked=plan.only_true and flat is not None)
+        if first is None:
+            plan.always.append(slot)
+        else:
+            self._post(slot, split.need[0] if split.need else 0, ways)
+        return slot
+
+    def finish(self, *, is_fast: bool = IS_FAST) -> None:
+        """Seal all columns and forget what was needed to get here."""
+        for column in self._survey.columns.values():
+            column.seal(is_fast=is_fast)
+        self.show_columns()
+        self._survey.forget()
+        self._needs = {}
+
+    def show_columns(self) -> None:
+        """Let the plan look at all columns that hold a fact or may leave a predicate open."""
+        columns = self._survey.columns.values()
+        self._plan.columns = tuple(column for column in columns if column.bit & self._first)
+        self._plan.later = tuple(column for column in columns if column.bit & self._second & ~self._first)
+
+    def _split(self, conjunction: list[Leaf], access: Access) -> Split:
+        """Give the facts a conjunction needs beside its access, what then remains of it, and the columns of all."""
+        needs: list[tuple[float, int]] = []
+        remaining: list[Predicate] = []
+        mask = access.columns
+        way = access.ways[0]
+        for leaf in conjunction:
+            clue = self._survey.clue(leaf)
+            if not isinstance(clue, Clue) or not (leaf is way.leaf or self._is_looked_up(clue)):
+                remaining.append(leaf)
+                continue
+            if leaf is not way.leaf:
+                needs.append((self._survey.weight(clue), self._survey.fact(clue)))
+            mask |= self._survey.column(clue.part, clue.group).bit
+            if not clue.is_exact:
+                remaining.append(leaf)
+        need = tuple(dict.fromkeys(fact for _, fact in sorted(needs)))
+        rest = None if not remaining else remaining[0] if len(remaining) == 1 else And(tuple(remaining))
+        return Split(need, rest, mask)
+
+    def _is_looked_up(self, clue: Clue) -> bool:
+        if clue.how in _CHEAP:
+            return clue.part.name in self._read
+        return clue.part.name != "attribute" and _search_of(clue) in self._searched
+
+    def _note_exact(self, predicate: Predicate) -> None:
+        """Let leaves of a tree be facts where they are looked up anyway."""
+        for _, leaf in leaves(predicate):
+            clue = self._survey.clue(leaf)
+            if isinstance(clue, Clue) and clue.is_exact and self._is_looked_up(clue):
+                column = self._survey.column(clue.part, clue.group)
+                self._plan.exact[leaf] = self._survey.fact(clue), column.bit
+                self._first |= column.bit
+
+    def _post(self, slot: int, second: int, ways: tuple[Access, ...]) -> None:
+        plan, first = self._plan, ways[0]
+        for fact in self._facts(first):
+            posting = plan.postings.get(fact)
+            if posting is None:
+                posting = plan.postings[fact] = Posting(array("I"), array("I"))
+            posting.slots.append(slot)
+            posting.seconds.append(second)
+        if plan.only_true:
+            return
+        stand_in = next((access for access in ways[1:] if not access.columns & first.columns), None)
+        self._second |= stand_in.columns if stand_in is not None else 0
+        for bit in _bits(first.columns):
+            reserve = plan.reserves.setdefault(bit, Reserve({}, {}, []))
+            if stand_in is None:
+                reserve.rest.append(slot)
+                continue
+            for fact in self._facts(stand_in):
+                reserve.by_fact.setdefault(fact, []).append(slot)
+            for other in _bits(stand_in.columns):
+                reserve.by_column.setdefault(other, []).append(slot)
+
+    def _facts(self, access: Access) -> Iterable[int]:
+        return dict.fromkeys(fact for way in access.ways for fact in self._survey.facts(way.clue))
+
+
+def _search_of(clue: Clue) -> tuple[object, ...]:
+    return clue.part, clue.how, clue.collation
+
+
+def _bits(mask: int) -> list[int]:
+    found = []
+    while mask:
+        found.append(mask & -mask)
+        mask &= mask - 1
+    return found
+
+
+def _conjunction(predicate: Predicate) -> list[Leaf] | None:
+    """Give the leaves of a predicate that is nothing but one leaf, or leaves joined by `and`."""
+    if isinstance(predicate, LEAVES):
+        return [predicate]
+    if not isinstance(predicate, And):
+        return None
+    found: list[Leaf] = []
+    for part in predicate.parts:
+        inner = _conjunction(part)
+        if inner is None:
+            return None
+        found += inner
+    return found

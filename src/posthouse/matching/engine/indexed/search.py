@@ -1,0 +1,199 @@
+"""Many words and patterns in one text at once: by Hyperscan where it is, else by the trigrams of the text.
+
+What is found of words is exact; what is found of patterns is a candidate, as they were widened before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Protocol
+
+from posthouse.matching.engine.indexed.pattern import quote
+
+# `Any`: a library without complete types; what is used of it stands in the two classes below.
+hyperscan: Any
+try:
+    import hyperscan
+except ImportError:  # pragma: no cover  # this platform has no wheel of it
+    hyperscan = None
+
+IS_FAST: Final = hyperscan is not None
+_SEPARATOR: Final = b"\xff"
+"""A byte that stands in no text of UTF-8, and so in no word."""
+_TAIL: Final = _SEPARATOR * 16
+"""Hyperscan overlooks some alternatives in the last bytes of a text: behind these no byte of ours is the last."""
+
+Filed = dict[bytes, tuple[int, ...]]
+"""Words or patterns, each with the facts it stands for."""
+
+
+class TextSearch(Protocol):
+    """Words and patterns, each with the facts it stands for. One thread at a time may search."""
+
+    def find(self, text: bytes, into: set[int]) -> None:
+        """Add the facts whose words or patterns stand in the text."""
+
+    def find_in_each(self, texts: Sequence[bytes], into: Sequence[set[int]]) -> None:
+        """Do the same for many short texts, each with a set of its own."""
+
+
+class PatternSearch(Protocol):
+    """Patterns, each with the facts it stands for. One thread at a time may search."""
+
+    def find(self, text: bytes, into: set[int]) -> None:
+        """Add the facts whose patterns stand in the text."""
+
+    def find_everywhere(self, into: set[int]) -> None:
+        """Add the facts of all patterns, as any may stand in a text that cannot be searched."""
+
+
+def file_words(words: Iterable[tuple[bytes, int]]) -> Filed:
+    """Put the facts of the same word together."""
+    filed: dict[bytes, list[int]] = {}
+    for word, fact in words:
+        filed.setdefault(word, []).append(fact)
+    return {word: tuple(dict.fromkeys(facts)) for word, facts in filed.items()}
+
+
+def make_word_search(filed: Filed, *, is_short: bool = False, is_fast: bool = IS_FAST) -> TextSearch:
+    """Give the search for words; short texts are best searched many at a time."""
+    return WordScan(filed, is_short=is_short) if is_fast else Trigrams(filed)
+
+
+def make_pattern_search(filed: Filed, *, is_fast: bool = IS_FAST) -> PatternSearch:
+    """Give the search for patterns, each an expression of `pattern.widen`."""
+    return PatternScan(filed) if is_fast else Everywhere(filed)
+
+
+class WordScan:
+    """Words in a Hyperscan database."""
+
+    def __init__(self, filed: Filed, *, is_short: bool) -> None:
+        self._facts: Final = list(filed.values())
+        # Of a long text each word is told once; of many short ones in one piece, with each place.
+        # The library takes a word to end at its first zero byte.
+        is_literal = not any(b"\0" in word for word in filed)
+        words = list(filed) if is_literal else [quote(word) for word in filed]
+        self._database: Final = _compile(words, is_literal=is_literal, is_told_once=not is_short)
+
+    def find(self, text: bytes, into: set[int]) -> None:
+        found: list[int] = []
+        self._database.scan(text + _TAIL, match_event_handler=_note, context=found)
+        for number in found:
+            into.update(self._facts[number])
+
+    def find_in_each(self, texts: Sequence[bytes], into: Sequence[set[int]]) -> None:
+        ends: list[int] = []
+        length = 0
+        for text in texts:
+            length += len(text) + 1
+            ends.append(length)
+        found: list[tuple[int, int]] = []
+        self._database.scan(_SEPARATOR.join(texts) + _TAIL, match_event_handler=_note_place, context=found)
+        for number, end in found:
+            into[bisect_right(ends, end)].update(self._facts[number])
+
+
+class PatternScan:
+    """Patterns in a Hyperscan database; one that it does not take is held for found in every text."""
+
+    def __init__(self, filed: Filed) -> None:
+        self._everywhere: Final[set[int]] = set()
+        self._facts: list[tuple[int, ...]] = list(filed.values())
+        try:
+            self._database = _compile(list(filed), is_literal=False, is_told_once=True)
+        except hyperscan.HyperscanError:
+            taken = [pattern for pattern in filed if _is_taken(pattern)]
+            self._everywhere.update(*(facts for pattern, facts in filed.items() if pattern not in set(taken)))
+            self._facts = [filed[pattern] for pattern in taken]
+            self._database = _compile(taken, is_literal=False, is_told_once=True) if taken else None
+
+    def find(self, text: bytes, into: set[int]) -> None:
+        into |= self._everywhere
+        if self._database is None:
+            return
+        found: list[int] = []
+        self._database.scan(text + _TAIL, match_event_handler=_note, context=found)
+        for number in found:
+            into.update(self._facts[number])
+
+    def find_everywhere(self, into: set[int]) -> None:
+        """Add all facts."""
+        into.update(self._everywhere, *self._facts)
+
+
+def _note(number: int, _start: int, _end: int, _flags: int, found: list[int]) -> None:
+    found.append(number)
+
+
+def _note_place(number: int, _start: int, end: int, _flags: int, found: list[tuple[int, int]]) -> None:
+    found.append((number, end))
+
+
+def _is_taken(pattern: bytes) -> bool:
+    try:
+        _compile([pattern], is_literal=False, is_told_once=True)
+    except hyperscan.HyperscanError:
+        return False
+    return True
+
+
+# `Any`: the database of a library without complete types.
+def _compile(expressions: list[bytes], *, is_literal: bool, is_told_once: bool) -> Any:
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=expressions,
+        ids=list(range(len(expressions))),
+        elements=len(expressions),
+        flags=hyperscan.HS_FLAG_SINGLEMATCH if is_told_once else 0,
+        literal=is_literal,
+    )
+    return database
+
+
+class Trigrams:
+    """Words filed under one of their runs of three bytes; a text with none of a word's run does not hold it."""
+
+    def __init__(self, filed: Filed) -> None:
+        counts: dict[bytes, int] = {}
+        for word in filed:
+            for gram in _trigrams(word):
+                counts[gram] = counts.get(gram, 0) + 1
+        self._tiny: Final = [(word, facts) for word, facts in filed.items() if len(word) < 3]
+        self._by_gram: Final[dict[bytes, list[tuple[bytes, tuple[int, ...]]]]] = {}
+        for word, facts in filed.items():
+            if len(word) >= 3:
+                rarest = min(_trigrams(word), key=counts.__getitem__)
+                self._by_gram.setdefault(rarest, []).append((word, facts))
+
+    def find(self, text: bytes, into: set[int]) -> None:
+        for word, facts in self._tiny:
+            if word in text:
+                into.update(facts)
+        for gram in self._by_gram.keys() & _trigrams(text):
+            for word, facts in self._by_gram[gram]:
+                if word in text:
+                    into.update(facts)
+
+    def find_in_each(self, texts: Sequence[bytes], into: Sequence[set[int]]) -> None:
+        for text, facts in zip(texts, into, strict=True):
+            self.find(text, facts)
+
+
+def _trigrams(text: bytes) -> set[bytes]:
+    return {text[at : at + 3] for at in range(len(text) - 2)}
+
+
+class Everywhere:
+    """Patterns without a filter: RE2 judges each of them on each text."""
+
+    def __init__(self, filed: Filed) -> None:
+        self._facts: Final = frozenset(fact for facts in filed.values() for fact in facts)
+
+    def find(self, _text: bytes, into: set[int]) -> None:
+        into |= self._facts
+
+    def find_everywhere(self, into: set[int]) -> None:
+        """Add all facts."""
+        into |= self._facts

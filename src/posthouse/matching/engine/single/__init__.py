@@ -1,0 +1,1 @@
+"""The definition of truth: one predicate, one message, with leaves, reasons and offsets where they are asked for."""

@@ -1,0 +1,1 @@
+"""The languages that write predicates: each parses and prints, none judges."""

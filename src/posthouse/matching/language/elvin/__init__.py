@@ -1,0 +1,1 @@
+"""The subscription language of Elvin: read into predicates and printed again."""

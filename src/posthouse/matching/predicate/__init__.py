@@ -1,0 +1,1 @@
+"""A predicate as data: its nodes, its written forms, and what is refused before it is used."""

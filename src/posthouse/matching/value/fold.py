@@ -1,0 +1,99 @@
+"""Text as it is compared: Unicode's normal form KC and folded case, with a way back to the text as it was written."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from typing import Final, Literal
+
+import msgspec
+
+Collation = Literal["folded", "cased", "ascii", "exact"]
+"""`folded`: NFKC without case; `cased`: NFKC with case; `ascii`: as it is, but A is a; `exact`: as it is."""
+
+_ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+# A run of marks longer than this is no text; it is mapped as one piece, so that the work stays bounded.
+_MAX_PIECE: Final = 64
+
+
+@lru_cache(maxsize=4096)
+def _fold_short(text: str, collation: Collation) -> str:
+    return _fold(text, collation)
+
+
+def fold(text: str, collation: Collation) -> str:
+    """Give the text as it is compared; folding twice gives the same as folding once."""
+    # Long texts are met once each: remembering them would only fill the memory.
+    return _fold_short(text, collation) if len(text) <= 100 else _fold(text, collation)
+
+
+def _fold(text: str, collation: Collation) -> str:
+    if collation == "exact":
+        return text
+    if collation == "ascii":
+        return text.translate(_ASCII_LOWER)
+    if text.isascii():
+        return text.lower() if collation == "folded" else text
+    normal = unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFKC", normal.casefold()) if collation == "folded" else normal
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where the characters of a folded text stood before: two offsets for each piece, ascending."""
+
+    folded: tuple[int, ...]
+    written: tuple[int, ...]
+
+    def back(self, start: int, end: int) -> tuple[int, int]:
+        """Give the stretch of the text as written that holds the stretch of the folded text."""
+        first = _last_at_most(self.folded, start)
+        if end <= start:
+            return self.written[first], self.written[first]
+        last = _last_at_most(self.folded, end - 1)
+        return self.written[first], self.written[last + 1]
+
+
+def _last_at_most(offsets: tuple[int, ...], wanted: int) -> int:
+    low, high = 0, len(offsets) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if offsets[middle] <= wanted else (low, middle - 1)
+    return low
+
+
+def origin(text: str, collation: Collation) -> Origin | None:
+    """Give the way back from the folded text, or None where nothing has moved."""
+    if collation in ("exact", "ascii") or text.isascii():
+        return None
+    pieces = _pieces(text, collation)
+    folded, written = [0], [0]
+    for piece in pieces:
+        folded.append(folded[-1] + len(_fold(piece, collation)))
+        written.append(written[-1] + len(piece))
+    whole = _fold(text, collation)
+    if folded[-1] != len(whole):
+        # A letter reached over the seam of two pieces: better a large true stretch than a small wrong one.
+        return Origin((0, len(whole)), (0, len(text)))
+    return Origin(tuple(folded), tuple(written))
+
+
+def _pieces(text: str, collation: Collation) -> list[str]:
+    """Cut the text where folding the pieces gives the folded whole: before each letter that joins nothing before it."""
+    pieces: list[str] = []
+    piece = ""
+    for char in text:
+        if piece and not _is_seam(piece, char, collation):
+            piece += char
+        else:
+            if piece:
+                pieces.append(piece)
+            piece = char
+    return [*pieces, piece] if piece else pieces
+
+
+def _is_seam(piece: str, char: str, collation: Collation) -> bool:
+    if char.isascii() or len(piece) > _MAX_PIECE:
+        return True
+    if unicodedata.combining(char):
+        return False
+    return _fold_short(piece + char, collation) == _fold_short(piece, collation) + _fold_short(char, collation)

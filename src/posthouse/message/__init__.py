@@ -1,0 +1,1 @@
+"""What travels: immutable values, the shared vocabulary of all floors above."""

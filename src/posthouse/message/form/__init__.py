@@ -1,0 +1,1 @@
+"""The written forms of a whole message, each in its own module: read and write are inverses in all of them."""

@@ -1,0 +1,125 @@
+"""The report about a mail that was delivered or was not (RFC 3462, 3464): for people above, for programs below it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Final, Literal
+from uuid import UUID
+
+import msgspec
+
+from posthouse.message.answer import Answer
+
+MAX_RETURNED: Final = 65_536
+"""Bytes of a mail that a report brings back; of larger ones, the header."""
+_SECOND: Final = 1_000_000
+_MOST_SAID: Final = 900
+_UNSAID: Final = re.compile(r"[^\x20-\x7e]")
+_UNFIT: Final = re.compile(rb"\r(?!\n)|(?<!\r)\n")
+
+Action = Literal["failed", "delivered", "relayed"]
+_ACTIONS: Final[dict[Action, tuple[str, str]]] = {
+    "failed": ("Mail could not be delivered", "Your mail could not be delivered to:"),
+    "delivered": ("Mail was delivered", "Your mail was delivered to:"),
+    "relayed": ("Mail was sent on", "Your mail was sent on, by way of a server that does not report further, to:"),
+}
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """The mail a report is about."""
+
+    identity: UUID
+    sender: str
+    """The address the report goes to."""
+    arrived: int
+    envid: str = ""
+    returns: Literal["", "FULL", "HDRS"] = ""
+    originals: dict[str, str] = {}
+    """By recipient as it stands in the envelope: the recipient as its sender first wrote it, with its type."""
+    content: bytes = b""
+    """The mail, or where it is large its beginning."""
+    is_whole: bool = True
+
+
+def written(about: About, answers: Sequence[Answer], *, action: Action, name: str, identity: UUID, now: int) -> bytes:
+    """Write the report; `name` is the mail name of the office that reports, `identity` that of the report."""
+    subject, opening = _ACTIONS[action]
+    boundary = f"=_{identity.hex}"
+    header = [
+        f"From: Mail delivery <postmaster@{name}>",
+        f"To: <{about.sender}>",
+        f"Subject: {subject}",
+        f"Date: {_date(now)}",
+        f"Message-ID: <{identity}@{name}>",
+        "Auto-Submitted: auto-replied",
+        "MIME-Version: 1.0",
+        "Content-Type: multipart/report; report-type=delivery-status;",
+        f'\tboundary="{boundary}"',
+    ]
+    people = [
+        "Content-Type: text/plain; charset=us-ascii", "", f"This is the post office at {name}.", "", opening, "",
+        *(line for answer in answers for line in _for_people(answer)),
+        *(["It is not tried again.", ""] if action == "failed" else []),
+    ]  # fmt: skip
+    programs = ["Content-Type: message/delivery-status", "", *_whole(about, name)]
+    for answer in answers:
+        programs += ["", *_recipient(about, answer, action, now)]
+    content = _returned(about)
+    parts = [_lines(people), _lines(programs), content]
+    marked = [f"--{boundary}\r\n".encode() + part for part in parts]
+    return _lines(header) + b"\r\n" + b"\r\n".join(marked) + f"\r\n--{boundary}--\r\n".encode()
+
+
+def _for_people(answer: Answer) -> list[str]:
+    said = f"    {_plain(answer.reason)}" if answer.reason else ""
+    return [f"  {_plain(_address(answer.recipient))}", *([said] if said else []), ""]
+
+
+def _whole(about: About, name: str) -> list[str]:
+    envid = [f"Original-Envelope-Id: {_plain(about.envid)}"] if about.envid else []
+    return [f"Reporting-MTA: dns; {name}", *envid, f"Arrival-Date: {_date(about.arrived)}"]
+
+
+def _recipient(about: About, answer: Answer, action: Action, now: int) -> list[str]:
+    original = about.originals.get(answer.recipient)
+    status = answer.code or {"failed": "5.0.0"}.get(action, "2.0.0")
+    # A reason to try again that became one to give up is told as what it is now.
+    status = f"5{status[1:]}" if action == "failed" and status.startswith("4") else status
+    fields = [f"Original-Recipient: {_plain(original)}"] if original else []
+    fields += [f"Final-Recipient: rfc822; {_plain(_address(answer.recipient))}", f"Action: {action}"]
+    fields += [f"Status: {status}"]
+    if answer.server:
+        fields.append(f"Remote-MTA: dns; {_plain(answer.server.partition('[')[0] or answer.server)}")
+        if answer.reason:
+            fields.append(f"Diagnostic-Code: smtp; {_plain(answer.reason)}")
+    return [*fields, f"Last-Attempt-Date: {_date(now)}"]
+
+
+def _returned(about: About) -> bytes:
+    """Give the part that brings the mail back, or its header."""
+    content = _UNFIT.sub(b"\r\n", about.content)
+    header, mark, _ = content.partition(b"\r\n\r\n")
+    whole = about.is_whole and about.returns != "HDRS" and len(content) <= MAX_RETURNED
+    kind, returned = ("message/rfc822", content) if whole else ("text/rfc822-headers", header + mark[:2])
+    encoding = [] if returned.isascii() else ["Content-Transfer-Encoding: 8bit"]
+    return _lines([f"Content-Type: {kind}", *encoding, ""]) + returned
+
+
+def _address(name: str) -> str:
+    return name.removeprefix("smtp:")
+
+
+def _plain(text: str) -> str:
+    """Give a text that strangers wrote as it may stand in a field: one line, ASCII, not too long."""
+    return _UNSAID.sub("?", text)[:_MOST_SAID]
+
+
+def _lines(lines: Sequence[str]) -> bytes:
+    return "".join(f"{line}\r\n" for line in lines).encode("ascii", "replace")
+
+
+def _date(instant: int) -> str:
+    return format_datetime(datetime.fromtimestamp(instant // _SECOND, UTC))

@@ -1,0 +1,68 @@
+"""A message on its way through the stages: what has been decided so far, and the stage it enters next."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from posthouse.message.answer import Answer
+from posthouse.message.envelope import Envelope
+from posthouse.message.features import Features
+from posthouse.message.message import Message
+from posthouse.message.verdict import PASS, Verdict
+
+Work = Literal["take", "deliver", "resume"]
+
+
+class Target(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """One place the message goes to."""
+
+    box: str
+    """`#mailbox` for a mailbox of this office, else the name of the office elsewhere."""
+    work: Work
+    recipients: tuple[str, ...]
+
+
+class Luggage(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """What a journey carries besides its message; this is what is kept while it waits."""
+
+    envelope: Envelope
+    features: Features
+    stage: str
+    """The stage it enters next."""
+    targets: tuple[Target, ...] = ()
+    verdict: Verdict = PASS
+    resume_at: int | None = None
+    """When a journey that waits goes on, where its verdict is `wait`."""
+    since: int = 0
+    """Since when its targets have been tried, where others of the same place have been dealt with."""
+    tries: int = 0
+    """How often they were put off."""
+    answers: tuple[Answer, ...] = ()
+    """What was said to its targets for good: nothing is left but to give them up."""
+
+
+class Journey(msgspec.Struct, frozen=True, gc=False):
+    """One message and its luggage."""
+
+    message: Message
+    luggage: Luggage
+
+    def carrying(self, **changed: object) -> Journey:
+        """Give the same journey with some of its luggage changed."""
+        return Journey(self.message, msgspec.structs.replace(self.luggage, **changed))
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Luggage).decode
+
+
+def pack(journey: Journey) -> bytes:
+    """Give the luggage as bytes; the message is in the journal already."""
+    return _encode(journey.luggage)
+
+
+def unpack(message: Message, luggage: bytes) -> Journey:
+    """Take up a journey that waited."""
+    return Journey(message, _decode(luggage))

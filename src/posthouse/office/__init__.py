@@ -1,0 +1,1 @@
+"""The post office: messages come in, are decided upon, kept, fetched and sent on."""

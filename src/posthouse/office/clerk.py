@@ -1,0 +1,175 @@
+"""The clerk settles queue entries, and writes the notice where one is given up: both in one change, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import msgspec
+import structlog
+
+from posthouse.clock import Clock
+from posthouse.message import envelope as envelopes
+from posthouse.message import features
+from posthouse.message.answer import Answer
+from posthouse.message.changes import Changes, Letter, Onward, Outcome, Settle
+from posthouse.message.envelope import Envelope
+from posthouse.message.form.composition import is_mail
+from posthouse.message.message import Body, Message, read_head
+from posthouse.message.name import LOCAL, parse_mailbox
+from posthouse.office.agenda import Agenda
+from posthouse.office.delivery import Event, Held, settle
+from posthouse.office.intake import Intake
+from posthouse.office.notice import Original, returned, undelivered
+from posthouse.office.sorting import RESUME, Parcel, sort
+from posthouse.office.terms import SECOND, Terms
+from posthouse.store.ports import Store
+
+_BARE: Final = Changes()
+
+_log = structlog.get_logger("posthouse.clerk")
+
+
+class Case(NamedTuple):
+    """One entry, the message it is for, and what happened."""
+
+    held: Held
+    message: UUID
+    event: Event
+    reason: str = ""
+    pause: float | None = None
+    """Seconds, where whoever failed asks for a pause of its own."""
+    answers: tuple[Answer, ...] = ()
+    """What was said to each recipient, where its sender is to hear of it."""
+    onward: Onward | None = None
+    """The entries that take the place of this one, where it is divided."""
+
+
+class Clerk:
+    """Settles entries of any store."""
+
+    def __init__(self, clock: Clock, terms: Terms, *, intake: Intake, agenda: Agenda) -> None:
+        self._clock = clock
+        self._terms = terms
+        self._intake = intake
+        self._agenda = agenda
+
+    async def settle(self, store: Store, cases: Sequence[Case]) -> list[Outcome]:
+        """Say what becomes of each entry; `stale` where it is no longer the one its holder knew."""
+        now = self._clock.now()
+        settles = [self._decide(case, now) for case in cases]
+        notices = [
+            await self._notice(store, case, settled.reason) if settled.act == "bury" or case.answers else _BARE
+            for case, settled in zip(cases, settles, strict=True)
+        ]
+        if not self._intake.is_durable(store):
+            settles = [_forgetting(settled) for settled in settles]
+        changes = [
+            Changes(settles=(settled,), posts=notice.posts, rooms=notice.rooms, onwards=_onwards(case))
+            for case, settled, notice in zip(cases, settles, notices, strict=True)
+        ]
+        outcomes = await store.commit(changes)
+        without = [number for number, outcome in enumerate(outcomes) if outcome.status in {"full", "duplicate"}]
+        if without:
+            # The notice found no room, or was written when the message was given up before: this time it goes quietly.
+            bare = await store.commit(
+                [Changes(settles=(settles[number],), onwards=_onwards(cases[number])) for number in without]
+            )
+            for number, outcome in zip(without, bare, strict=True):
+                outcomes[number] = outcome
+        self._agenda.note(changes)
+        return outcomes
+
+    def _decide(self, case: Case, now: int) -> Settle:
+        settled = settle(
+            case.held,
+            case.event,
+            now=now,
+            patience=self._terms.patience,
+            chance=self._clock.chance(),
+            reason=case.reason,
+        )
+        if case.pause is not None and settled.act == "retry":
+            return msgspec.structs.replace(settled, at=now + int(case.pause * SECOND))
+        return settled
+
+    async def _notice(self, store: Store, case: Case, reason: str) -> Changes:
+        """Give what the notice about a message that is given up changes; nothing where there is none."""
+        try:
+            letter = await store.journal.letter(case.message)
+            if letter is None:
+                return _BARE
+            text = reason or ("it expired" if case.event == "expired" else case.event)
+            written = await self._written(case, letter, text)
+            if written is None:
+                return _BARE
+            route = self._intake.route
+            result = sort([Parcel(*written)], await self._intake.facts(), key_seconds=0, route=route)[0]
+        except Exception as fault:  # noqa: BLE001 - a notice that cannot be written must not keep the dead alive
+            _log.error("notice.not-written", message=str(case.message), fault=type(fault).__name__, exc_info=True)
+            return _BARE
+        return result.changes or _BARE
+
+    async def _written(self, case: Case, letter: Letter, reason: str) -> tuple[Message, Envelope] | None:
+        now, box = self._clock.now(), case.held.box
+        message = read_head(letter.head, sections=letter.sections)
+        if not is_mail(message):
+            if case.event in {"delivered", "divided"}:
+                return None
+            return undelivered(message, place=_place(box, message), reason=reason, now=now)
+        envelope = envelopes.decode.decode(letter.envelope)
+        body = letter.body
+        here = (await self._intake.facts()).here
+        original = Original(
+            message,
+            envelope,
+            letter.accepted,
+            is_ours=envelope.sender is not None and parse_mailbox(envelope.sender).office in here,
+            content=await self._beginning(body),
+            is_whole=isinstance(body, bytes),
+        )
+        answers = case.answers or _to_all(envelope, box, reason)
+        return returned(original, answers, place=_place(box, message), mailing=self._terms.mailing, now=now)
+
+    async def _beginning(self, body: bytes | Body) -> bytes:
+        """Give a mail, or of a large one enough for its header."""
+        if isinstance(body, bytes):
+            return body
+        async for piece in self._intake.bodies.read(body):
+            return piece
+        return b""
+
+
+def parcel_of(letter: Letter) -> Parcel:
+    """Give the message of a letter as it was handed in."""
+    message = read_head(letter.head, letter.body, sections=letter.sections)
+    # Who brought a mail cannot be asked again.
+    known = features.decode(letter.features).mail
+    authentication = {} if known is None else known.authentication
+    return Parcel(message, envelopes.decode.decode(letter.envelope), authentication=authentication)
+
+
+def _onwards(case: Case) -> tuple[Onward, ...]:
+    return (case.onward,) if case.onward is not None else ()
+
+
+def _to_all(envelope: Envelope, box: str, reason: str) -> tuple[Answer, ...]:
+    """Give one answer for all recipients of a place; one whose journey still waits has not found its places yet."""
+    there = [name for name in envelope.everybody if box.startswith(RESUME) or _box_of(name) == box]
+    return tuple(Answer(name, "refused", reason) for name in there or envelope.everybody)
+
+
+def _box_of(name: str) -> str:
+    parsed = parse_mailbox(name)
+    return f"#{parsed.mailbox}" if parsed.office == LOCAL else str(parsed.office)
+
+
+def _forgetting(settled: Settle) -> Settle:
+    """Give what becomes of a message that may be lost: where others are buried, it is gone."""
+    return msgspec.structs.replace(settled, act="done") if settled.act == "bury" else settled
+
+
+def _place(box: str, message: Message) -> str:
+    """Say to a stranger where a message did not arrive."""
+    return ", ".join(message.recipients) if box.startswith(RESUME) else box.removeprefix("#")

@@ -1,0 +1,174 @@
+"""Sorting: one batch of messages goes through the stages and becomes changes, before anything is written.
+
+A message on which a stage breaks is sorted alone, and set aside with the reason if it breaks alone too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from posthouse.message import envelope as envelopes
+from posthouse.message import features
+from posthouse.message.changes import Changes, Entry, Key, Letter, Post, Room, lane_of
+from posthouse.message.envelope import Envelope
+from posthouse.message.journey import Journey, Luggage, Target, pack
+from posthouse.message.message import Message
+from posthouse.message.passage import Facts
+from posthouse.message.trace import Step
+from posthouse.message.verdict import Verdict
+from posthouse.office.terms import SECOND
+from posthouse.route import END, ROUTE, Stage, enter
+
+RESUME = "resume:"
+"""The boxes of journeys that wait, before the name of the stage they enter next."""
+
+
+class Parcel(NamedTuple):
+    """A message as it is handed in."""
+
+    message: Message
+    envelope: Envelope
+    beginning: bytes | None = None
+    """What was read of a body that does not travel with the message, for its features."""
+    authentication: Mapping[str, str] = {}
+    """What this office found out about who sent a mail, by the name of the check."""
+
+
+class Sorted(NamedTuple):
+    """What one message becomes: changes to commit, or the verdict that stopped it."""
+
+    changes: Changes | None
+    verdict: Verdict | None
+
+
+class Travelled(NamedTuple):
+    """A journey after it went through the stages, and why it is set aside where one of them broke."""
+
+    journey: Journey
+    broken: str | None
+
+
+def begin(parcel: Parcel, facts: Facts, *, route: Sequence[Stage] = ROUTE) -> Journey:
+    """Give the journey of a message that has just come in."""
+    extracted = features.extract(
+        parcel.message,
+        parcel.envelope,
+        accepted=facts.now,
+        content=parcel.beginning,
+        authentication=parcel.authentication,
+    )
+    return Journey(parcel.message, Luggage(envelope=parcel.envelope, features=extracted, stage=route[0].name))
+
+
+def sort(
+    parcels: Sequence[Parcel], facts: Facts, *, key_seconds: float, route: Sequence[Stage] = ROUTE
+) -> list[Sorted]:
+    """Decide over a batch; the answers stand in its order."""
+    journeys = [begin(parcel, facts, route=route) for parcel in parcels]
+    results: list[Sorted] = []
+    for journey, broken in travel(journeys, facts, route=route):
+        verdict = journey.luggage.verdict
+        if broken is None and verdict.action in {"refuse", "drop"}:
+            results.append(Sorted(None, verdict))
+        else:
+            results.append(Sorted(_changes(journey, facts, key_seconds=key_seconds, broken=broken), None))
+    return results
+
+
+def travel(journeys: Sequence[Journey], facts: Facts, *, route: Sequence[Stage] = ROUTE) -> list[Travelled]:
+    """Send journeys through the stages; the answers stand in their order."""
+    try:
+        return _through(journeys, facts, route=route)
+    except Exception as fault:  # noqa: BLE001 - a bug met by one message must neither lose it nor stop the others
+        if len(journeys) == 1:
+            return [Travelled(journeys[0], f"{type(fault).__name__}: {fault}")]
+        return [travelled for journey in journeys for travelled in travel([journey], facts, route=route)]
+
+
+def entries(journey: Journey) -> tuple[Entry, ...]:
+    """Give the queue entries of a journey: one for each place, or the one it waits in."""
+    if journey.luggage.stage != END:
+        return (_waiting(journey),)
+    return tuple(_entry(journey, target) for target in journey.luggage.targets)
+
+
+def rooms(journey: Journey, facts: Facts) -> tuple[Room, ...]:
+    """Give the quotas that must hold for these entries."""
+    setups = facts.register.setups
+    if not setups:
+        return ()
+    wanted = ((target.box, setups.get(target.box[1:])) for target in journey.luggage.targets if target.work == "take")
+    return tuple(
+        Room(box, setup.max_messages, setup.max_bytes)
+        for box, setup in wanted
+        if setup is not None and (setup.max_messages is not None or setup.max_bytes is not None)
+    )
+
+
+def letter_of(journey: Journey, facts: Facts, *, detail: str = "") -> Letter:
+    """Give the journal's record of a message."""
+    message, luggage = journey.message, journey.luggage
+    return Letter(
+        id=message.id,
+        accepted=facts.now,
+        head=message.head,
+        body=message.body,
+        envelope=envelopes.encode.encode(luggage.envelope),
+        features=features.encode(luggage.features),
+        step=Step(facts.now, "accepted", ", ".join(target.box for target in luggage.targets)[:1000], detail),
+        sections=message.sections,
+    )
+
+
+def _through(journeys: Sequence[Journey], facts: Facts, *, route: Sequence[Stage]) -> list[Travelled]:
+    passage = enter(journeys, facts, route=route)
+    arrived = passage.going + passage.waiting + passage.stopped
+    by_id = {journey.message.id: journey for journey in arrived}
+    if not len(by_id) == len(arrived) == len(journeys):
+        # A message twice in one batch, or a stage that lost or doubled one: alone each of them is told from that.
+        raise LookupError(f"{len(journeys)} journeys entered the stages, {len(arrived)} came out")
+    return [Travelled(by_id[journey.message.id], None) for journey in journeys]
+
+
+def _changes(journey: Journey, facts: Facts, *, key_seconds: float, broken: str | None) -> Changes:
+    envelope = journey.luggage.envelope
+    key = None
+    if envelope.idempotency is not None:
+        key = Key(envelope.principal, envelope.idempotency, facts.now + int(key_seconds * SECOND))
+    if broken is not None:
+        return Changes(posts=(Post(letter=letter_of(journey, facts, detail=broken), aside=broken),), key=key)
+    post = Post(letter=letter_of(journey, facts), entries=entries(journey))
+    return Changes(posts=(post,), rooms=rooms(journey, facts), register=facts.register.version, key=key)
+
+
+def _entry(journey: Journey, target: Target) -> Entry:
+    message, envelope = journey.message, journey.luggage.envelope
+    return Entry(
+        box=target.box,
+        work=target.work,
+        lane=lane_of(message.lane if message.lane is not None else f"from {envelope.sender or ''}"),
+        priority=message.priority,
+        kind=message.kind,
+        correlation=message.correlation,
+        size=message.size,
+        not_before=envelope.not_before,
+        expires=message.expires,
+        # A mailbox needs none; whoever carries the message elsewhere must know for whom.
+        luggage=b"" if target.work == "take" else pack(journey.carrying(targets=(target,))),
+    )
+
+
+def _waiting(journey: Journey) -> Entry:
+    message, luggage = journey.message, journey.luggage
+    return Entry(
+        box=f"{RESUME}{luggage.stage}",
+        work="resume",
+        lane=lane_of(str(message.id)),
+        priority=message.priority,
+        kind=message.kind,
+        size=message.size,
+        not_before=luggage.resume_at,
+        expires=message.expires,
+        luggage=pack(journey),
+    )

@@ -1,0 +1,1 @@
+"""The office put together: settings, assembly, running."""

@@ -1,0 +1,1 @@
+"""What is kept: the ports of the store and its adapters."""

@@ -1,0 +1,1 @@
+"""The numbered migrations of the SQLite store; a file, once released, never changes."""

@@ -1,0 +1,1 @@
+"""Who takes it: the places a message goes to."""

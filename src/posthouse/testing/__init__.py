@@ -1,0 +1,1 @@
+"""The public test kit: builders of values with sensible defaults; nothing here touches disk, network or time."""

@@ -1,0 +1,1 @@
+"""Doors between offices and to other systems, behind one port."""

@@ -1,0 +1,1 @@
+"""Offices hand messages to each other over HTTP: frames of many messages, each frame signed once."""

@@ -1,0 +1,1 @@
+"""What may be said after what, on both sides of a mail connection: bytes in, events out, no socket, no clock."""

@@ -1,0 +1,111 @@
+"""Mail of the world outside: the corpora where they are, and how Python's `email` reads the same."""
+
+from __future__ import annotations
+
+import email
+import os
+from collections.abc import Iterator
+from datetime import UTC
+from email.headerregistry import AddressHeader, DateHeader
+from email.message import EmailMessage
+from email.policy import default
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+FOLDERS: Final = ("spamassassin/*/*", "cpython-test_email/msg_*.txt", "mime4j/*/*.msg")
+
+Mailboxes = list[tuple[str, str]]
+Files = list[tuple[str, str, int | None]]
+
+
+def paths() -> list[Path]:
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    place = Path(os.environ.get("POSTHOUSE_CORPORA") or Path(home) / "posthouse-corpora")
+    found = sorted(path for pattern in FOLDERS for path in place.glob(pattern) if path.is_file())
+    if not found:
+        pytest.skip(f"no corpora in {place}: unpack them there, or name their folder in POSTHOUSE_CORPORA")
+    return found
+
+
+class Said(NamedTuple):
+    """What a reader finds in a mail, blanks evened out; `texts` is none where there is HTML."""
+
+    subject: str | None
+    addresses: dict[str, Mailboxes]
+    date: tuple[int | None, int | None]
+    files: Files | None
+    text: str | None
+
+
+def even(text: str) -> str:
+    return " ".join(text.split())
+
+
+def read_with_email(raw: bytes) -> Said:
+    mail = email.message_from_bytes(raw, policy=default)
+    assert isinstance(mail, EmailMessage)
+    files: Files = []
+    texts: list[str] | None = []
+    for part in _leaves(mail):
+        kind, name = part.get_content_type(), part.get_filename() or ""
+        if part.get_content_maintype() == "message":
+            files.append((name, kind, None))
+            continue
+        content = part.get_payload(decode=True)
+        assert isinstance(content, bytes)
+        is_attachment = part.get_content_disposition() == "attachment"
+        if part.get_content_maintype() != "text" or is_attachment or name:
+            files.append((name, kind, len(content)))
+        if part.get_content_maintype() == "text" and not is_attachment:
+            if kind == "text/html" or texts is None:
+                texts = None
+            else:
+                texts.append(_decode(content, part.get_content_charset("ascii")))
+    return Said(
+        None if mail["subject"] is None else even(str(mail["subject"])),
+        {name: _addresses(mail, name) for name in ("from", "to", "cc", "reply-to")},
+        _date(mail),
+        files,
+        None if texts is None else even("\n".join(texts)),
+    )
+
+
+def _decode(content: bytes, charset: str) -> str:
+    try:
+        return content.decode(charset, "replace")
+    except LookupError:
+        return content.decode("latin-1")
+
+
+def _leaves(mail: EmailMessage) -> Iterator[EmailMessage]:
+    if not mail.is_multipart():
+        yield mail
+        return
+    if mail.get_content_maintype() == "message":
+        yield mail
+        # These are not mails, though Python reads them as if they were.
+        if mail.get_content_type() != "message/rfc822":
+            return
+    for part in mail.iter_parts() if mail.get_content_maintype() != "message" else mail.get_payload():
+        assert isinstance(part, EmailMessage)
+        yield from _leaves(part)
+
+
+def _addresses(mail: EmailMessage, name: str) -> Mailboxes:
+    found: Mailboxes = []
+    for field in mail.get_all(name, []):
+        assert isinstance(field, AddressHeader)
+        found += [(even(each.display_name), each.addr_spec) for each in field.addresses]
+    return found
+
+
+def _date(mail: EmailMessage) -> tuple[int | None, int | None]:
+    field = mail["date"]
+    moment = field.datetime if isinstance(field, DateHeader) else None
+    if moment is None:
+        return None, None
+    offset = moment.utcoffset()
+    instant = moment if offset is not None else moment.replace(tzinfo=UTC)
+    return round(instant.timestamp() * 1_000_000), None if offset is None else round(offset.total_seconds() / 60)

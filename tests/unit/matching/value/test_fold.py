@@ -1,0 +1,68 @@
+"""Folding says the same of what reads the same, and every place in a folded text leads back to what was written."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posthouse.matching.value.fold import Collation, fold, origin
+
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("aA\u0308\u0301ßﬁİ가ᄀ\u1161\u11a8\u0344\u09c7\u09be")
+)
+COLLATIONS = st.sampled_from(("folded", "cased", "ascii", "exact"))
+
+
+@pytest.mark.parametrize(
+    ("text", "collation", "folded"),
+    [
+        ("Straße", "folded", "strasse"),
+        ("STRASSE", "folded", "strasse"),
+        ("ﬁnance", "folded", "finance"),
+        ("ﬁNance", "cased", "fiNance"),
+        ("nai\u0308ve", "cased", "naïve"),
+        ("Ärger", "ascii", "Ärger"),
+        ("ABC", "ascii", "abc"),
+        ("ﬁ ABC", "exact", "ﬁ ABC"),
+        ("１２", "folded", "12"),
+        ("ΑΣ", "folded", "ασ"),
+    ],
+)
+def test_folds_as_the_collation_says(text: str, collation: Collation, folded: str) -> None:
+    assert fold(text, collation) == folded
+
+
+@given(TEXTS, COLLATIONS)
+def test_folding_twice_is_folding_once(text: str, collation: Collation) -> None:
+    assert fold(fold(text, collation), collation) == fold(text, collation)
+
+
+@given(TEXTS, COLLATIONS, st.data())
+def test_a_place_leads_back_to_text_that_folds_to_it(text: str, collation: Collation, data: st.DataObject) -> None:
+    folded = fold(text, collation)
+    start = data.draw(st.integers(0, len(folded)))
+    end = data.draw(st.integers(start, len(folded)))
+    way = origin(text, collation)
+    first, last = way.back(start, end) if way else (start, end)
+    assert 0 <= first <= last <= len(text)
+    assert folded[start:end] in fold(text[first:last], collation)
+
+
+def test_the_way_back_is_narrow() -> None:
+    text = "Die GROSSE Straße, ﬁn und na\u0131\u0308ve"
+    way = origin(text, "folded")
+    assert way is not None
+    start = fold(text, "folded").index("strasse")
+    first, last = way.back(start, start + len("strasse"))
+    assert text[first:last] == "Straße"
+
+
+def test_a_mountain_of_marks_is_no_mountain_of_work() -> None:
+    text = "a" + "\u0301" * 20_000 + "가" * 20_000
+    way = origin(text, "folded")
+    assert way is not None
+    assert way.written[-1] == len(text)
+    assert unicodedata.normalize("NFKC", text) == fold(text, "cased")

@@ -1,0 +1,13 @@
+"""Every test of an office at work runs once with each store."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.store.adapters import ADAPTERS, Opening
+
+
+@pytest.fixture(params=list(ADAPTERS))
+def opening(request: pytest.FixtureRequest) -> Opening:
+    chosen: Opening = ADAPTERS[request.param]
+    return chosen
