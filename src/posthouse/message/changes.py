@@ -12,6 +12,7 @@ from uuid import UUID
 
 import msgspec
 
+from posthouse.message.case import Activation, AuditEntry, Case, Edition, Mailbag, Slip
 from posthouse.message.credential import Issue, Revoke
 from posthouse.message.journey import Work
 from posthouse.message.message import Body, Section
@@ -143,6 +144,8 @@ class Register(msgspec.Struct, frozen=True, kw_only=True):
 
     version: int = 0
     setups: dict[str, Setup] = {}
+    books: dict[str, int] = {}
+    """The edition in force of each book that has one; an activation makes a new version of the register."""
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -175,6 +178,14 @@ class Changes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     revokes: tuple[Revoke, ...] = ()
     pulse: int | None = None
     """The instant of an examination, written in the place of the one before, so that the disk is really asked."""
+    # The gate. A row is written whole; it is stale where the store has another version than the one before this one.
+    cases: tuple[Case, ...] = ()
+    slips: tuple[Slip, ...] = ()
+    mailbags: tuple[Mailbag, ...] = ()
+    editions: tuple[Edition, ...] = ()
+    """Stale where the number is not the next one of its book."""
+    activations: tuple[Activation, ...] = ()
+    audits: tuple[AuditEntry, ...] = ()
     # Conditions.
     key: Key | None = None
     rooms: tuple[Room, ...] = ()
