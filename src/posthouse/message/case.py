@@ -1,6 +1,6 @@
-"""A gated message as values: its wrapper, the slips it lies under, the mailbags slips are filed in.
+"""A gated message as values: its wrapper, the dockets it lies under, the mailbags dockets are filed in.
 
-A case is one gated message with its wrapper. A slip is its row in the index of one gatekeeper: one each time the case
+A case is one gated message with its wrapper. A docket is its row in the index of one gatekeeper: one each time the case
 stops there. Nothing here decides; `gate` does, and `store` keeps what it decided.
 """
 
@@ -143,7 +143,7 @@ class Case(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     opened: int = 0
     closed: int | None = None
     turn: int = 0
-    """The turn of the newest slip."""
+    """The turn of the newest docket."""
     is_on_hold: bool = False
     """A legal hold: nothing may be deleted."""
     luggage: bytes = b""
@@ -151,7 +151,7 @@ class Case(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     wrapper: bytes = b""
 
 
-class Slip(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class Docket(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One row in the index of a gatekeeper."""
 
     case: UUID

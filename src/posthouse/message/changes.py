@@ -12,8 +12,8 @@ from uuid import UUID
 
 import msgspec
 
-from posthouse.message.case import Activation, AuditEntry, Case, Edition, Mailbag, Slip
-from posthouse.message.credential import Issue, Revoke
+from posthouse.message.case import Activation, AuditEntry, Case, Docket, Edition, Mailbag
+from posthouse.message.credential import Account, Issue, Revoke
 from posthouse.message.journey import Work
 from posthouse.message.message import Body, Section
 from posthouse.message.trace import Step
@@ -176,11 +176,13 @@ class Changes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     setups: tuple[Setup, ...] = ()
     issues: tuple[Issue, ...] = ()
     revokes: tuple[Revoke, ...] = ()
+    accounts: tuple[Account, ...] = ()
+    """Written whole, like the rows of the gate below."""
     pulse: int | None = None
     """The instant of an examination, written in the place of the one before, so that the disk is really asked."""
     # The gate. A row is written whole; it is stale where the store has another version than the one before this one.
     cases: tuple[Case, ...] = ()
-    slips: tuple[Slip, ...] = ()
+    dockets: tuple[Docket, ...] = ()
     mailbags: tuple[Mailbag, ...] = ()
     editions: tuple[Edition, ...] = ()
     """Stale where the number is not the next one of its book."""

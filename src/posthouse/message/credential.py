@@ -32,3 +32,19 @@ class Revoke(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     id: str
     at: int
+
+
+class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A person who signs in; stale where the store has another version than the one before this one."""
+
+    name: str
+    """What is typed to sign in; lower case."""
+    address: str
+    """Who it is to the organisation: the roles of this address are those the person may act in."""
+    scopes: tuple[str, ...] = ()
+    """What the person may do besides: `write rules`, `edit organisation`, `audit`, `administer`, as for keys."""
+    digest: str = ""
+    """Argon2 of the password; empty where nobody can sign in with one."""
+    created: int = 0
+    is_closed: bool = False
+    version: int = 1

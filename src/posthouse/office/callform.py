@@ -9,6 +9,7 @@ import msgspec
 
 from posthouse.errors import PosthouseError
 from posthouse.office.calls import REPLIES, AnyCall, Call
+from posthouse.office.deskcalls import DESK_REPLIES, AnyDeskCall
 from posthouse.office.mailbox import BadRequest
 
 Reply = TypeVar("Reply")
@@ -18,7 +19,9 @@ _LONGEST_CODE: Final = 100
 GOOD, BAD = b"\x00", b"\x01"
 
 _encode: Final = msgspec.msgpack.Encoder().encode
-_decode_call: Final[Callable[[bytes], AnyCall]] = msgspec.msgpack.Decoder(AnyCall).decode
+_decode_call: Final[Callable[[bytes], AnyCall | AnyDeskCall]] = msgspec.msgpack.Decoder(AnyCall | AnyDeskCall).decode
+# `Any`: as in the two tables it is made of.
+_REPLIES: Final[dict[type[Call[Any]], Any]] = REPLIES | DESK_REPLIES
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -37,7 +40,7 @@ def write_call(call: Call[Any]) -> bytes:
     return _encode(call)
 
 
-def read_call(question: bytes) -> AnyCall:
+def read_call(question: bytes) -> AnyCall | AnyDeskCall:
     """Read a call; `BadRequest` where it is none."""
     try:
         return _decode_call(question)
@@ -66,7 +69,7 @@ def read_reply(call: Call[Reply], answer: bytes, *, where: str | None = None) ->
     try:
         if answer[:1] == GOOD:
             # The table ties each call to the type of its reply.
-            reply: Reply = msgspec.msgpack.decode(answer[1:], type=REPLIES[type(call)])
+            reply: Reply = msgspec.msgpack.decode(answer[1:], type=_REPLIES[type(call)])
             return reply
         fault = msgspec.msgpack.decode(answer[1:], type=Fault)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -31,7 +31,7 @@ _BARE: Final = Changes()
 _log = structlog.get_logger("posthouse.clerk")
 
 
-class Case(NamedTuple):
+class Matter(NamedTuple):
     """One entry, the message it is for, and what happened."""
 
     held: Held
@@ -55,67 +55,67 @@ class Clerk:
         self._intake = intake
         self._agenda = agenda
 
-    async def settle(self, store: Store, cases: Sequence[Case]) -> list[Outcome]:
+    async def settle(self, store: Store, matters: Sequence[Matter]) -> list[Outcome]:
         """Say what becomes of each entry; `stale` where it is no longer the one its holder knew."""
         now = self._clock.now()
-        settles = [self._decide(case, now) for case in cases]
+        settles = [self._decide(matter, now) for matter in matters]
         notices = [
-            await self._notice(store, case, settled.reason) if settled.act == "bury" or case.answers else _BARE
-            for case, settled in zip(cases, settles, strict=True)
+            await self._notice(store, matter, settled.reason) if settled.act == "bury" or matter.answers else _BARE
+            for matter, settled in zip(matters, settles, strict=True)
         ]
         if not self._intake.is_durable(store):
             settles = [_forgetting(settled) for settled in settles]
         changes = [
-            Changes(settles=(settled,), posts=notice.posts, rooms=notice.rooms, onwards=_onwards(case))
-            for case, settled, notice in zip(cases, settles, notices, strict=True)
+            Changes(settles=(settled,), posts=notice.posts, rooms=notice.rooms, onwards=_onwards(matter))
+            for matter, settled, notice in zip(matters, settles, notices, strict=True)
         ]
         outcomes = await store.commit(changes)
         without = [number for number, outcome in enumerate(outcomes) if outcome.status in {"full", "duplicate"}]
         if without:
             # The notice found no room, or was written when the message was given up before: this time it goes quietly.
             bare = await store.commit(
-                [Changes(settles=(settles[number],), onwards=_onwards(cases[number])) for number in without]
+                [Changes(settles=(settles[number],), onwards=_onwards(matters[number])) for number in without]
             )
             for number, outcome in zip(without, bare, strict=True):
                 outcomes[number] = outcome
         self._agenda.note(changes)
         return outcomes
 
-    def _decide(self, case: Case, now: int) -> Settle:
+    def _decide(self, matter: Matter, now: int) -> Settle:
         settled = settle(
-            case.held,
-            case.event,
+            matter.held,
+            matter.event,
             now=now,
             patience=self._terms.patience,
             chance=self._clock.chance(),
-            reason=case.reason,
+            reason=matter.reason,
         )
-        if case.pause is not None and settled.act == "retry":
-            return msgspec.structs.replace(settled, at=now + int(case.pause * SECOND))
+        if matter.pause is not None and settled.act == "retry":
+            return msgspec.structs.replace(settled, at=now + int(matter.pause * SECOND))
         return settled
 
-    async def _notice(self, store: Store, case: Case, reason: str) -> Changes:
+    async def _notice(self, store: Store, matter: Matter, reason: str) -> Changes:
         """Give what the notice about a message that is given up changes; nothing where there is none."""
         try:
-            letter = await store.journal.letter(case.message)
+            letter = await store.journal.letter(matter.message)
             if letter is None:
                 return _BARE
-            text = reason or ("it expired" if case.event == "expired" else case.event)
-            written = await self._written(case, letter, text)
+            text = reason or ("it expired" if matter.event == "expired" else matter.event)
+            written = await self._written(matter, letter, text)
             if written is None:
                 return _BARE
             route = self._intake.route
             result = sort([Parcel(*written)], await self._intake.facts(), key_seconds=0, route=route)[0]
         except Exception as fault:  # noqa: BLE001 - a notice that cannot be written must not keep the dead alive
-            _log.error("notice.not-written", message=str(case.message), fault=type(fault).__name__, exc_info=True)
+            _log.error("notice.not-written", message=str(matter.message), fault=type(fault).__name__, exc_info=True)
             return _BARE
         return result.changes or _BARE
 
-    async def _written(self, case: Case, letter: Letter, reason: str) -> tuple[Message, Envelope] | None:
-        now, box = self._clock.now(), case.held.box
+    async def _written(self, matter: Matter, letter: Letter, reason: str) -> tuple[Message, Envelope] | None:
+        now, box = self._clock.now(), matter.held.box
         message = read_head(letter.head, sections=letter.sections)
         if not is_mail(message):
-            if case.event in {"delivered", "divided"}:
+            if matter.event in {"delivered", "divided"}:
                 return None
             return undelivered(message, place=_place(box, message), reason=reason, now=now)
         envelope = envelopes.decode.decode(letter.envelope)
@@ -129,7 +129,7 @@ class Clerk:
             content=await self._beginning(body),
             is_whole=isinstance(body, bytes),
         )
-        answers = case.answers or _to_all(envelope, box, reason)
+        answers = matter.answers or _to_all(envelope, box, reason)
         return returned(original, answers, place=_place(box, message), mailing=self._terms.mailing, now=now)
 
     async def _beginning(self, body: bytes | Body) -> bytes:
@@ -150,8 +150,8 @@ def parcel_of(letter: Letter) -> Parcel:
     return Parcel(message, envelopes.decode.decode(letter.envelope), authentication=authentication)
 
 
-def _onwards(case: Case) -> tuple[Onward, ...]:
-    return (case.onward,) if case.onward is not None else ()
+def _onwards(matter: Matter) -> tuple[Onward, ...]:
+    return (matter.onward,) if matter.onward is not None else ()
 
 
 def _to_all(envelope: Envelope, box: str, reason: str) -> tuple[Answer, ...]:

@@ -17,7 +17,7 @@ from posthouse.message.message import Body, check_body, read_head
 from posthouse.message.name import parse_mailbox
 from posthouse.office.agenda import Agenda
 from posthouse.office.calls import AwaitArrival, Handed, Put, ReadBody, SettleTaken, Slip, Taken, TakeNext, slip_of
-from posthouse.office.clerk import Case, Clerk
+from posthouse.office.clerk import Clerk, Matter
 from posthouse.office.delivery import Held
 from posthouse.office.errands import Errands
 from posthouse.office.intake import Intake, Receipt, Stores
@@ -178,7 +178,7 @@ class Counter:
         else:
             pause = checked_pause(call.pause)
             outcomes = await self._clerk.settle(
-                store, [Case(_held(slip), slip.message, call.event, call.reason, pause) for slip in slips]
+                store, [Matter(_held(slip), slip.message, call.event, call.reason, pause) for slip in slips]
             )
         refused = [outcome.detail for outcome in outcomes if outcome.status == "refused"]
         if refused:

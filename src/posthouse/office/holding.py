@@ -12,7 +12,7 @@ from posthouse.message import envelope as envelopes
 from posthouse.message.changes import Changes, Setup
 from posthouse.message.name import parse_office
 from posthouse.office.calls import FlushPlace, HoldPlace, ListHeld
-from posthouse.office.clerk import Case, Clerk
+from posthouse.office.clerk import Clerk, Matter
 from posthouse.office.counter import Unavailable
 from posthouse.office.delivery import Held, State
 from posthouse.office.intake import Stores
@@ -61,14 +61,14 @@ class Holding:
         count = after = 0
         now = self._clock.now()
         while page := await store.queue.entries(box, after=after, limit=_PAGE):
-            cases = [case for each in page if (case := await self._case(store, each, now)) is not None]
-            if cases:
-                outcomes = await self._clerk.settle(store, cases)
+            matters = [matter for each in page if (matter := await self._matter(store, each, now)) is not None]
+            if matters:
+                outcomes = await self._clerk.settle(store, matters)
                 count += sum(outcome.status == "done" for outcome in outcomes)
             after = page[-1].entry
         return count
 
-    async def _case(self, store: Store, each: Queued, now: int) -> Case | None:
+    async def _matter(self, store: Store, each: Queued, now: int) -> Matter | None:
         """Give what wakes an entry that waits for a time of the office's own; its sender's own is kept."""
         if each.next_at is None or each.next_at <= now or each.state not in {"waiting", "held"}:
             return None
@@ -86,5 +86,5 @@ class Holding:
             postmen.set_out(box)
 
 
-def _due(each: Queued, state: State) -> Case:
-    return Case(Held(each.entry, each.token, each.box, state, each.failures, each.arrived), each.message, "due")
+def _due(each: Queued, state: State) -> Matter:
+    return Matter(Held(each.entry, each.token, each.box, state, each.failures, each.arrived), each.message, "due")

@@ -20,7 +20,7 @@ from posthouse.message.changes import Changes, Leased, Outcome, Take
 from posthouse.office.agenda import Agenda
 from posthouse.office.breaker import Way
 from posthouse.office.calls import Destination
-from posthouse.office.clerk import Case, Clerk
+from posthouse.office.clerk import Clerk, Matter
 from posthouse.office.delivery import Held
 from posthouse.office.division import answers_for, end, told
 from posthouse.office.intake import Intake
@@ -130,7 +130,7 @@ class Postmen:
     async def _wake(self, is_meant: Callable[[str], bool]) -> None:
         last = self._clock.now() + int(2 * self._terms.patience.longest_pause * SECOND)
         paused = [
-            Case(Held(each.entry, each.token, each.box, "waiting", each.failures, each.arrived), each.message, "due")
+            Matter(Held(each.entry, each.token, each.box, "waiting", each.failures, each.arrived), each.message, "due")
             for each in await self._store.queue.due(last, _MOST_FOUND)
             if each.state == "waiting" and each.failures and is_meant(each.box)
         ]
@@ -170,7 +170,7 @@ class Postmen:
         # One process has the store, and its postmen only begin: whoever held these is gone.
         found = await self._store.queue.due(longest, _MOST_FOUND)
         orphans = [
-            Case(
+            Matter(
                 Held(each.entry, each.token, each.box, "leased", each.failures, each.arrived), each.message, "returned"
             )
             for each in found
@@ -237,20 +237,20 @@ class Postmen:
         if box.startswith(RESUME):
             await self._resumption.take_up(taken)
             return True
-        loads, cases = await self._pack(taken)
-        if cases:
-            await self._settle(cases, until=taken[0].until)
+        loads, matters = await self._pack(taken)
+        if matters:
+            await self._settle(matters, until=taken[0].until)
         if not loads:
             return True
         results = await carry(
             self._doors, box, batch=[load.outgoing for load in loads], seconds=self._longest_walk(box)
         )
         pause = self._learn(box, results)
-        cases = [self._case(load, result, pause) for load, result in zip(loads, results, strict=True)]
-        await self._write_down(box, cases, until=taken[0].until, wait=pause is not None or len(taken) < limit)
+        matters = [self._matter(load, result, pause) for load, result in zip(loads, results, strict=True)]
+        await self._write_down(box, matters, until=taken[0].until, wait=pause is not None or len(taken) < limit)
         return pause is None
 
-    def _case(self, load: Load, result: Result, pause: float | None) -> Case:
+    def _matter(self, load: Load, result: Result, pause: float | None) -> Matter:
         """Say what became of a message on a walk."""
         leased, journey, outgoing = load
         ending = end(
@@ -262,7 +262,7 @@ class Postmen:
             chance=self._clock.chance(),
         )
         since = journey.luggage.since or leased.arrived
-        return Case(
+        return Matter(
             held(leased)._replace(arrived=since),
             leased.letter.id,
             ending.event,
@@ -272,18 +272,18 @@ class Postmen:
             ending.onward,
         )
 
-    async def _write_down(self, box: str, cases: Sequence[Case], *, until: int, wait: bool) -> None:
+    async def _write_down(self, box: str, matters: Sequence[Matter], *, until: int, wait: bool) -> None:
         """Have it written down how a walk ended; where more waits the next one begins meanwhile."""
         if not wait:
             # What is written then comes in one transaction with what the next walk takes.
             before = self._settling.get(box)
-            self._settling[box] = asyncio.create_task(self._settle(cases, until=until))
+            self._settling[box] = asyncio.create_task(self._settle(matters, until=until))
             if before is not None:
                 await before
             return
         if (before := self._settling.pop(box, None)) is not None:
             await before
-        await self._settle(cases, until=until)
+        await self._settle(matters, until=until)
 
     def _note_crowd(self, box: str, *, is_full: bool) -> None:
         """Let a second postman begin where one has all he can carry."""
@@ -304,31 +304,31 @@ class Postmen:
             self._agenda.expect(take.until)
         return outcome.taken
 
-    async def _pack(self, taken: Sequence[Leased]) -> tuple[list[Load], list[Case]]:
+    async def _pack(self, taken: Sequence[Leased]) -> tuple[list[Load], list[Matter]]:
         """Make ready what goes, and give apart what is only to be given up; what cannot be read is set aside."""
         loads: list[Load] = []
-        cases: list[Case] = []
+        matters: list[Matter] = []
         hop = f"{self._terms.name} {self._clock.now()}"
         for leased in taken:
             try:
                 load = packed(leased, hop, bodies=self._intake.bodies)
                 if said := load.journey.luggage.answers:
-                    cases.append(Case(held(leased), leased.letter.id, "refused", told(said), answers=said))
+                    matters.append(Matter(held(leased), leased.letter.id, "refused", told(said), answers=said))
                 else:
                     loads.append(load)
             except Exception as fault:  # noqa: BLE001 - a bug met by one message is that message's only
                 await self._resumption.set_aside(leased, fault)
-        return loads, cases
+        return loads, matters
 
-    async def _settle(self, cases: Sequence[Case], *, until: int) -> None:
+    async def _settle(self, matters: Sequence[Matter], *, until: int) -> None:
         """Write down how a walk ended; while the store cannot write, nobody else is sent there."""
-        waiting = list(cases)
+        waiting = list(matters)
         while waiting:
             try:
                 outcomes = await self._clerk.settle(self._store, waiting)
             except PosthouseError as fault:
                 outcomes = [Outcome(status="refused", detail=fault.what)] * len(waiting)
-            waiting = [case for case, outcome in zip(waiting, outcomes, strict=True) if outcome.status == "refused"]
+            waiting = [matter for matter, outcome in zip(waiting, outcomes, strict=True) if outcome.status == "refused"]
             if waiting and self._clock.now() + _AFTER_A_FAULT >= until:
                 raise StoreUnavailable(f"{len(waiting)} results could not be written: they are brought again")
             if waiting:

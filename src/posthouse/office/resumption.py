@@ -14,7 +14,7 @@ from posthouse.message.passage import Facts
 from posthouse.message.trace import Step
 from posthouse.message.verdict import PASS
 from posthouse.office.agenda import Agenda
-from posthouse.office.clerk import Case, Clerk
+from posthouse.office.clerk import Clerk, Matter
 from posthouse.office.delivery import Event, Held
 from posthouse.office.intake import Intake
 from posthouse.office.sorting import Travelled, entries, rooms, travel
@@ -48,17 +48,17 @@ class Resumption:
                 await self.set_aside(leased, fault)
         facts = await self._intake.facts()
         travelled = travel([journey for _, journey in journeys], facts, route=self._intake.route)
-        cases: list[Case] = []
+        matters: list[Matter] = []
         going: list[tuple[Leased, Changes]] = []
         for (leased, _), one in zip(journeys, travelled, strict=True):
-            case = _case(leased, one)
-            if case is not None:
-                cases.append(case)
+            matter = _matter(leased, one)
+            if matter is not None:
+                matters.append(matter)
             else:
                 going.append((leased, self._onward(leased, one, facts=facts)))
-        cases += await self._commit(going)
-        if cases:
-            await self._clerk.settle(self._store, cases)
+        matters += await self._commit(going)
+        if matters:
+            await self._clerk.settle(self._store, matters)
 
     async def set_aside(self, leased: Leased, fault: Exception) -> None:
         """Set a message aside that nothing can be done with."""
@@ -66,12 +66,12 @@ class Resumption:
         _log.error("message.set-aside", message=str(leased.letter.id), fault=reason, exc_info=fault)
         await self._store.commit([self._aside(leased, reason, now=self._clock.now())])
 
-    async def _commit(self, going: Sequence[tuple[Leased, Changes]]) -> list[Case]:
+    async def _commit(self, going: Sequence[tuple[Leased, Changes]]) -> list[Matter]:
         changes = [change for _, change in going]
         outcomes = await self._store.commit(changes) if changes else []
         self._agenda.note(changes)
         found = [(leased, _hindrance(outcome)) for (leased, _), outcome in zip(going, outcomes, strict=True)]
-        return [Case(held(leased), leased.letter.id, *event) for leased, event in found if event is not None]
+        return [Matter(held(leased), leased.letter.id, *event) for leased, event in found if event is not None]
 
     def _onward(self, leased: Leased, travelled: Travelled, *, facts: Facts) -> Changes:
         """Give the change that takes a journey from where it waited to where it goes."""
@@ -116,13 +116,13 @@ def _done(leased: Leased, now: int) -> Settle:
     return Settle(act="done", entry=leased.entry, token=leased.token, at=now)
 
 
-def _case(leased: Leased, travelled: Travelled) -> Case | None:
+def _matter(leased: Leased, travelled: Travelled) -> Matter | None:
     """Say how a journey ends that a stage stopped; none where it goes on or is set aside."""
     verdict = travelled.journey.luggage.verdict
     if travelled.broken is not None or verdict.action not in {"refuse", "drop"}:
         return None
     event: Event = "dropped" if verdict.action == "drop" else "unreachable" if verdict.temporary else "refused"
-    return Case(held(leased), leased.letter.id, event, verdict.text)
+    return Matter(held(leased), leased.letter.id, event, verdict.text)
 
 
 def _hindrance(outcome: Outcome) -> tuple[Event, str] | None:

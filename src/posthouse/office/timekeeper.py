@@ -13,7 +13,7 @@ import structlog
 from posthouse.clock import Clock
 from posthouse.errors import PosthouseError
 from posthouse.office.agenda import Agenda
-from posthouse.office.clerk import Case, Clerk
+from posthouse.office.clerk import Clerk, Matter
 from posthouse.office.delivery import Event, Held, State
 from posthouse.office.terms import SECOND
 from posthouse.store.ports import Queued, Store
@@ -62,9 +62,9 @@ class Timekeeper:
 
     async def _settle(self, store: Store, due: Sequence[Queued]) -> bool:
         """Settle what is due; say whether anything of it could be."""
-        cases = [self._case(entry) for entry in due]
+        matters = [self._matter(entry) for entry in due]
         try:
-            outcomes = await self._clerk.settle(store, cases)
+            outcomes = await self._clerk.settle(store, matters)
         except PosthouseError:
             raise
         except Exception as fault:
@@ -82,9 +82,9 @@ class Timekeeper:
             self._log(fault)
             return False
 
-    def _case(self, entry: Queued) -> Case:
+    def _matter(self, entry: Queued) -> Matter:
         event, reason = _event(entry, self._clock.now())
-        return Case(
+        return Matter(
             Held(entry.entry, entry.token, entry.box, _STATES[entry.state], entry.failures, entry.arrived),
             entry.message,
             event,

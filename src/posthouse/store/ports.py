@@ -13,12 +13,12 @@ from uuid import UUID
 import msgspec
 
 from posthouse.errors import PosthouseError
-from posthouse.message.case import Activation, Case, Edition, Mailbag, Slip
 from posthouse.message.changes import Changes, Filter, Letter, Outcome, Register
-from posthouse.message.credential import Issue
+from posthouse.message.credential import Account, Issue
 from posthouse.message.journey import Work
 from posthouse.message.message import Body
 from posthouse.message.trace import Step
+from posthouse.store.gateports import GateShelves
 
 
 class StoreUnavailable(PosthouseError):
@@ -208,124 +208,8 @@ class Credentials(Protocol):
         """Give a page of all credentials ever issued, by id, those that were revoked included."""
         ...
 
-
-class SlipFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which slips are meant; a field left out matches everything."""
-
-    gatekeeper: str | None = None
-    folder: str | None = None
-    case: UUID | None = None
-    message: UUID | None = None
-    is_open: bool | None = True
-    sender: str | None = None
-    status: str | None = None
-
-
-SlipOrder = Literal["due", "arrival", "sender"]
-
-
-class SlipPlace(msgspec.Struct, frozen=True):
-    """Where a page of slips begins: behind the slip that stands here in the order asked for."""
-
-    key: int | str
-    case: UUID
-    turn: int
-
-
-class SlipCount(msgspec.Struct, frozen=True):
-    """How many open slips lie in one folder of one gatekeeper."""
-
-    gatekeeper: str
-    folder: str
-    count: int
-
-
-class AuditLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One record of the audit as it stands in its chain."""
-
-    number: int
-    """From 1, without gaps."""
-    epoch: int
-    """Which writer: each opening of the store begins one."""
-    at: int
-    actor: str
-    act: str
-    subject: str
-    commitment: bytes
-    chain: bytes
-    """SHA-256 over the chain before it and this record."""
-    salt: bytes | None
-    payload: bytes | None
-    """None once it was erased."""
-
-
-class Cases(Protocol):
-    """Gated messages, their slips and the mailbags they lie in."""
-
-    async def case(self, identity: UUID) -> Case | None:
-        """Give a case by its id."""
-        ...
-
-    async def of_message(self, message: UUID) -> list[Case]:
-        """Give the cases of a message, oldest first; more than one where it was divided or gated anew."""
-        ...
-
-    async def slips(
-        self, chosen: SlipFilter, *, order: SlipOrder = "due", after: SlipPlace | None = None, limit: int = 100
-    ) -> list[Slip]:
-        """Give a page of slips; those without a due time come last, ties by case and turn."""
-        ...
-
-    async def counts(self, gatekeeper: str | None = None) -> list[SlipCount]:
-        """Give the number of open slips by gatekeeper and folder, without looking at each."""
-        ...
-
-    async def due(self, now: int, limit: int) -> list[Slip]:
-        """Give slips whose `due` has come, earliest first; of many gatekeepers, each gets its share of the page."""
-        ...
-
-    async def next_due(self) -> int | None:
-        """Give the earliest `due` of all slips and `next_run` of all mailbags."""
-        ...
-
-    async def mailbags(self, gatekeeper: str | None = None) -> list[Mailbag]:
-        """Give the mailbags of one gatekeeper, or of all, by gatekeeper and name, those that were removed left out."""
-        ...
-
-
-class Books(Protocol):
-    """What the office goes by, in editions that never change."""
-
-    async def edition(self, book: str, number: int) -> Edition | None:
-        """Give one edition."""
-        ...
-
-    async def editions(self, book: str) -> list[Edition]:
-        """Give all editions of a book, oldest first."""
-        ...
-
-    async def activations(self, book: str) -> list[Activation]:
-        """Give all activations of a book, oldest first."""
-        ...
-
-    async def titles(self) -> list[str]:
-        """Give the names of all books that have an edition."""
-        ...
-
-
-class Audit(Protocol):
-    """The record of what was decided and looked at."""
-
-    async def lines(self, *, after: int = 0, limit: int = 1_000) -> list[AuditLine]:
-        """Give a page of records by number."""
-        ...
-
-    async def of_subject(self, subject: str, *, limit: int = 1_000) -> list[AuditLine]:
-        """Give the records about one subject, oldest first."""
-        ...
-
-    async def last(self) -> AuditLine | None:
-        """Give the newest record."""
+    async def accounts(self) -> list[Account]:
+        """Give the accounts of all people, by name, those that were closed included."""
         ...
 
 
@@ -361,18 +245,8 @@ class Shelves(Protocol):
         ...
 
     @property
-    def cases(self) -> Cases:
-        """What was gated."""
-        ...
-
-    @property
-    def books(self) -> Books:
-        """What the office goes by."""
-        ...
-
-    @property
-    def audit(self) -> Audit:
-        """What was decided and looked at."""
+    def gate(self) -> GateShelves:
+        """What was gated, and what the office goes by."""
         ...
 
 

@@ -9,7 +9,7 @@ from posthouse.message.journey import Journey
 from posthouse.message.passage import Facts, Passage
 from posthouse.message.verdict import Verdict
 from posthouse.office.agenda import Agenda
-from posthouse.office.clerk import Case, Clerk
+from posthouse.office.clerk import Clerk, Matter
 from posthouse.office.delivery import Held
 from posthouse.office.intake import Intake, Stores
 from posthouse.office.sorting import RESUME
@@ -143,6 +143,6 @@ async def test_what_is_settled_twice_is_stale_the_second_time() -> None:
     await store.commit([Changes(posts=(post(1),))])
     (queued,) = await store.queue.entries("#inbox")
     clerk, _ = office_on(store, clock)
-    case = Case(Held(queued.entry, queued.token, "#inbox", "waiting", 0, START), identity(1), "expired")
-    assert [outcome.status for outcome in await clerk.settle(store, [case])] == ["done"]
-    assert [outcome.status for outcome in await clerk.settle(store, [case])] == ["stale"]
+    matter = Matter(Held(queued.entry, queued.token, "#inbox", "waiting", 0, START), identity(1), "expired")
+    assert [outcome.status for outcome in await clerk.settle(store, [matter])] == ["done"]
+    assert [outcome.status for outcome in await clerk.settle(store, [matter])] == ["stale"]
