@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from posthouse.message.form.mail.hiding import UNDONE, declared, hides
+from posthouse.message.form.mail.hiding import INHERITED, LONGEST, Effect, effect_of, may_hide
 from posthouse.message.form.mail.limit import MAX_TAGS
 
 # A break stands where a browser would begin a new line or cell, and nowhere else: what is bold in the middle of a
@@ -65,8 +65,7 @@ def read_html(source: str) -> Html:
     document = LexborHTMLParser(_BREAKING.sub(_BREAK + "<", source))
     if _MAY_BE_UNSEEN.search(source):
         document.strip_tags(_UNSEEN)
-    lower = source.lower()
-    hidden = _take_hidden(document.css(_MAY_HIDE)) if "style" in lower or "hidden" in lower else ""
+    hidden = _take_hidden(document.css(_MAY_HIDE)) if may_hide(source) else ""
     root = document.root
     return Html("" if root is None else _tidy(root.text()), hidden)
 
@@ -75,28 +74,23 @@ def _take_hidden(found: Iterable[LexborNode]) -> str:
     """Take out of the document what its reader does not see, and give its text."""
     # One that both parts of the selector find is told twice, and must not be taken out twice.
     nodes = {node.mem_id: node for node in found}
-    undone: dict[str, set[int]] = {name: set() for name in UNDONE}
+    undone: dict[str, set[int]] = {name: set() for name in INHERITED}
     taken: list[str] = []
     # From the last to the first: what stands within another one is gone before that one is looked at.
     for identity, node in reversed(nodes.items()):
         attributes = node.attributes
-        style = declared(attributes.get("style") or "")
-        if _is_hidden(style, identity, undone) or ("hidden" in attributes and "display" not in style):
+        effect = effect_of((attributes.get("style") or "")[:LONGEST])
+        if _is_hidden(effect, identity, undone) or ("hidden" in attributes and not effect.has_display):
             taken.append(node.text())
             node.decompose()
         else:
-            for name, is_hiding in UNDONE.items():
-                if name in style and not is_hiding(style[name]):
-                    _note_above(node, undone[name])
+            for name in effect.shows:
+                _note_above(node, undone[name])
     return _tidy(_BREAK.join(reversed(taken)))
 
 
-def _is_hidden(style: Mapping[str, str], identity: int, undone: Mapping[str, set[int]]) -> bool:
-    if hides(style):
-        return True
-    return any(
-        name in style and is_hiding(style[name]) and identity not in undone[name] for name, is_hiding in UNDONE.items()
-    )
+def _is_hidden(effect: Effect, identity: int, undone: Mapping[str, set[int]]) -> bool:
+    return effect.hides or any(identity not in undone[name] for name in effect.hides_until)
 
 
 def _note_above(node: LexborNode, noted: set[int]) -> None:
