@@ -18,7 +18,6 @@ from posthouse.transport.smtp.dialogue.client import (
     Event,
     Manner,
     Over,
-    Ready,
     Secure,
 )
 from posthouse.transport.smtp.dialogue.hearing import is_good
@@ -122,16 +121,15 @@ class Talk:
     async def begin(self, context: ssl.SSLContext) -> None:
         """Go through the greetings; `NoTalk` where they end in nothing."""
         seconds = self._patience.greeting
-        while True:
+        # What comes in one piece with the last greeting may end the talk again.
+        while self._client.state != "ready":
             for event in await self._hear(seconds):
-                if isinstance(event, Ready):
-                    return
                 if isinstance(event, Over):
                     # Some hang up when they are asked to encrypt, instead of saying that they cannot.
                     is_tls_fault = event.is_tls_fault or self._client.state == "securing"
                     raise NoTalk(event.reason, reply=event.reply, is_tls_fault=is_tls_fault)
-                assert isinstance(event, Secure)
-                await self._secure(context)
+                if isinstance(event, Secure):
+                    await self._secure(context)
             seconds = self._patience.reply
 
     async def bring(self, mail: Mail, pieces: Pieces) -> Said:
