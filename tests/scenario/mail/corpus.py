@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import email
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC
 from email.headerregistry import AddressHeader, DateHeader
 from email.message import EmailMessage
@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
+HOMES: Final = ("spamassassin", "cpython-test_email", "mime4j")
 FOLDERS: Final = ("spamassassin/*/*", "cpython-test_email/msg_*.txt", "mime4j/*/*.msg")
 
 Mailboxes = list[tuple[str, str]]
@@ -21,9 +22,19 @@ Files = list[tuple[str, str, int | None]]
 
 
 def paths() -> list[Path]:
+    """Give the mails."""
+    return _found(FOLDERS)
+
+
+def files() -> list[Path]:
+    """Give the mails and all that lies beside them: pictures, sounds, what others read in the mails."""
+    return _found([f"{home}/**/*" for home in HOMES])
+
+
+def _found(patterns: Sequence[str]) -> list[Path]:
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     place = Path(os.environ.get("POSTHOUSE_CORPORA") or Path(home) / "posthouse-corpora")
-    found = sorted(path for pattern in FOLDERS for path in place.glob(pattern) if path.is_file())
+    found = sorted(path for pattern in patterns for path in place.glob(pattern) if path.is_file())
     if not found:
         pytest.skip(f"no corpora in {place}: unpack them there, or name their folder in POSTHOUSE_CORPORA")
     return found
