@@ -52,6 +52,7 @@ async def test_the_senders_of_all_that_waits_are_told_though_one_at_a_time_is_tr
         reports = await home.got(len(waiting))
         told = [mail.content for mail in reports]
         assert all(b"Action: delayed\r\nStatus: 4.4.1\r\n" in content for content in told)
+        assert all(f"    127.0.0.1:{gone.port}: Connection refused\r\n".encode() in content for content in told)
         await put_off(office, waiting[0])
         await post(office, to=[ANN], sender=None)
         assert len(await home.got(len(waiting) + 1)) == len(waiting) + 1

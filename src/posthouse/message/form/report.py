@@ -103,7 +103,8 @@ def _recipient(about: About, answer: Answer, action: Action, now: int) -> list[s
     fields += [f"Final-Recipient: rfc822; {_plain(_address(answer.recipient))}", f"Action: {action}"]
     fields += [f"Status: {status}"]
     if answer.server:
-        fields.append(f"Remote-MTA: dns; {_plain(answer.server.partition('[')[0] or answer.server)}")
+        host = answer.server.partition("[")[0] if "[" in answer.server else answer.server.rpartition(":")[0]
+        fields.append(f"Remote-MTA: dns; {_plain(host or answer.server)}")
         if answer.reason:
             fields.append(f"Diagnostic-Code: smtp; {_plain(answer.reason)}")
     fields.append(f"Last-Attempt-Date: {_date(now)}")

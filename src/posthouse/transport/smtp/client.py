@@ -55,7 +55,9 @@ class Place(NamedTuple):
         if self.path:
             return self.path
         shown = f"[{self.address}]" if ":" in self.address else self.address
-        return f"{self.host}[{shown.strip('[]')}]:{self.port}" if self.host else f"{shown}:{self.port}"
+        if self.host in {"", self.address}:
+            return f"{shown}:{self.port}"
+        return f"{self.host}[{shown.strip('[]')}]:{self.port}"
 
 
 class Said(NamedTuple):
@@ -288,4 +290,5 @@ async def _dial(place: Place, context: ssl.SSLContext) -> Line:
 def _told(fault: BaseException) -> str:
     if isinstance(fault, TimeoutError):
         return "no answer in time"
-    return str(fault) or type(fault).__name__
+    # What the system says, without its number: people read it in reports.
+    return (isinstance(fault, OSError) and fault.strerror) or str(fault) or type(fault).__name__
