@@ -7,7 +7,7 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC
 from email.headerregistry import AddressHeader, DateHeader
 from email.message import EmailMessage
@@ -19,6 +19,7 @@ import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 ARCHIVES: Final = ("spamassassin.tar.xz", "mime_torture.tar.xz")
+HOMES: Final = ("spamassassin", "cpython-test_email", "mime4j")
 FOLDERS: Final = ("spamassassin/*/*", "cpython-test_email/msg_*.txt", "mime4j/*/*.msg")
 
 Mailboxes = list[tuple[str, str]]
@@ -26,8 +27,18 @@ Files = list[tuple[str, str, int | None]]
 
 
 def paths() -> list[Path]:
+    """Give the mails."""
+    return _found(FOLDERS)
+
+
+def files() -> list[Path]:
+    """Give the mails and all that lies beside them: pictures, sounds, what others read in the mails."""
+    return _found([f"{home}/**/*" for home in HOMES])
+
+
+def _found(patterns: Sequence[str]) -> list[Path]:
     place = _unpacked(_place())
-    found = sorted(path for pattern in FOLDERS for path in place.glob(pattern) if path.is_file())
+    found = sorted(path for pattern in patterns for path in place.glob(pattern) if path.is_file())
     if not found:
         pytest.skip(
             f"no corpora in {place}: put {' and '.join(ARCHIVES)} there, or name their folder in POSTHOUSE_CORPORA"
