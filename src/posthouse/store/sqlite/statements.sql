@@ -107,23 +107,28 @@ UPDATE entry SET token = token + 1, ready_at = 0, next_at = expires WHERE seq = 
 -- name: entries-add
 -- All arrivals of a group at once, each as the list of its fields; ?2 holds their luggage, end to end. An arrival gets
 -- the mark it may get where nothing older stands in its lane: 2 in an empty lane, 1 where only other kinds are, else 0.
+-- `LIMIT -1` keeps the planner from reading a field anew wherever it is named.
 INSERT INTO entry (seq, box, lane, priority, kind, state, front, ready_at, next_at, expires, token, attempt, failures,
     arrived, work, size, message, correlation, holder, luggage)
-SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-    CASE value ->> 6
+SELECT new_seq, new_box, new_lane, new_priority, new_kind, state,
+    CASE mark
         WHEN 2 THEN
-            CASE (SELECT kind = value ->> 4 FROM entry INDEXED BY entry_lane WHERE box = value ->> 1
-                    AND lane = value ->> 2 AND priority = value ->> 3 AND seq < value ->> 0 LIMIT 1)
+            CASE (SELECT kind = new_kind FROM entry INDEXED BY entry_lane
+                    WHERE box = new_box AND lane = new_lane AND priority = new_priority AND seq < new_seq LIMIT 1)
                 WHEN 1 THEN 0
-                WHEN 0 THEN 1 - EXISTS (SELECT 1 FROM entry INDEXED BY entry_lane WHERE box = value ->> 1
-                    AND lane = value ->> 2 AND priority = value ->> 3 AND kind = value ->> 4 AND seq < value ->> 0)
+                WHEN 0 THEN 1 - EXISTS (SELECT 1 FROM entry INDEXED BY entry_lane WHERE box = new_box
+                    AND lane = new_lane AND priority = new_priority AND kind = new_kind AND seq < new_seq)
                 ELSE 2 END
-        WHEN 1 THEN 1 - EXISTS (SELECT 1 FROM entry INDEXED BY entry_lane WHERE box = value ->> 1
-            AND lane = value ->> 2 AND priority = value ->> 3 AND kind = value ->> 4 AND seq < value ->> 0)
+        WHEN 1 THEN 1 - EXISTS (SELECT 1 FROM entry INDEXED BY entry_lane WHERE box = new_box
+            AND lane = new_lane AND priority = new_priority AND kind = new_kind AND seq < new_seq)
         ELSE 0 END,
-    0, value ->> 7, value ->> 8, 0, 0, 0, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13, '',
-    CASE value ->> 15 WHEN 0 THEN x'' ELSE substr(?2, value ->> 14, value ->> 15) END
-FROM jsonb_each(?1)
+    0, next_at, expires, 0, 0, 0, arrived, work, size, message, correlation, '',
+    CASE luggage_size WHEN 0 THEN x'' ELSE substr(?2, luggage_at, luggage_size) END
+FROM (SELECT value ->> 0 AS new_seq, value ->> 1 AS new_box, value ->> 2 AS new_lane, value ->> 3 AS new_priority,
+        value ->> 4 AS new_kind, value ->> 5 AS state, value ->> 6 AS mark, value ->> 7 AS next_at,
+        value ->> 8 AS expires, value ->> 9 AS arrived, value ->> 10 AS work, value ->> 11 AS size,
+        value ->> 12 AS message, value ->> 13 AS correlation, value ->> 14 AS luggage_at, value ->> 15 AS luggage_size
+    FROM jsonb_each(?1) LIMIT -1)
 
 -- name: entry-enter
 -- What was held enters its lane: the mark as above, and what arrives in the same group is behind or does not count yet.
