@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from posthouse.clock import Clock
-from posthouse.message.changes import Changes
+from posthouse.message.changes import Changes, Entry
 from posthouse.office.waiting import heard
 
 _RENEWING: Final = frozenset({"renew", "retry"})
@@ -34,12 +34,12 @@ class Agenda:
             for settle in change.settles:
                 if settle.act in _RENEWING:
                     self.expect(settle.at)
-            for going in (*change.posts, *change.onwards, *change.resends):
-                for entry in going.entries:
-                    if entry.not_before is not None:
-                        self.expect(entry.not_before)
-                    if entry.expires is not None:
-                        self.expect(entry.expires)
+            for post in change.posts:
+                self._note_entries(post.entries)
+            for onward in change.onwards:
+                self._note_entries(onward.entries)
+            for resend in change.resends:
+                self._note_entries(resend.entries)
 
     def look_up_to(self, instant: int) -> None:
         """Begin to look for what comes next, at this instant at the latest; what is told from now on counts."""
@@ -53,3 +53,10 @@ class Agenda:
         """
         self._until = min(instant, self._until)
         await heard(self._news, self._clock, until=self._until)
+
+    def _note_entries(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            if entry.not_before is not None:
+                self.expect(entry.not_before)
+            if entry.expires is not None:
+                self.expect(entry.expires)
