@@ -27,12 +27,14 @@ check: ready-for-tests ## format, lint, types, import rules, reference, shape, d
 	@echo "types";       $(PY) -m mypy --no-error-summary $(CODE)
 	@echo "imports";     $(PY) tools/imports.py
 	@echo "reference";   $(PY) tools/reference.py --check
+	@echo "conformance"; $(PY) tools/conformance.py --check
 	@echo "fast tests";  $(PY) -m pytest --quiet $(FAST)
 
 format: ready-for-tests ## put the code in the house's format, mend what ruff can mend, write the reference anew
 	@$(PY) -m ruff check --quiet --fix-only $(CODE)
 	@$(PY) -m ruff format --quiet $(CODE)
 	@$(PY) tools/reference.py
+	@$(PY) tools/conformance.py
 
 bench: ready-for-tests ## figures beside their peers: NAME=file or figure for one of them, FULL=1 for the long run
 	@$(PY) -m bench $(NAME)

@@ -13,7 +13,7 @@ from bench.filling import fill
 from bench.plan import Plan, Size
 from posthouse.errors import PosthouseError
 from posthouse.store.queries import migrations
-from posthouse.store.sqlite.rows import ENTRY_COLUMNS, JOURNAL_COLUMNS
+from posthouse.store.sqlite.rows import JOURNAL_COLUMNS, Arrival
 
 _BYTES_PER_MESSAGE: Final = 1_000
 
@@ -42,7 +42,7 @@ def filled_copy(plan: Plan, folder: Path, *, size: Size | None = None) -> Path:
 
 def filled_name(size: Size, seed: int) -> str:
     """Name a filled store after all it depends on: its size and seed, the workload, and the tables of the store."""
-    tables = [*migrations("posthouse.store.sqlite.schema"), ENTRY_COLUMNS, JOURNAL_COLUMNS]
+    tables = [*migrations("posthouse.store.sqlite.schema"), JOURNAL_COLUMNS, *Arrival.__struct_fields__]
     digest = hashlib.blake2b("\0".join(tables).encode(), digest_size=6).hexdigest()
     return f"filled-v{workloads.VERSION}-seed{seed}-{'-'.join(map(str, size))}-{digest}"
 

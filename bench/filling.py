@@ -9,21 +9,28 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID
 
-import apsw
 from rich.console import Console
 from rich.progress import track
 
 from bench import workloads
 from bench.plan import Size
 from posthouse.message import features
-from posthouse.message.changes import Entry, Letter, lane_of
+from posthouse.message.changes import Letter, lane_of
 from posthouse.message.features import VERSION, Features
 from posthouse.message.trace import Step
 from posthouse.store.queries import load
 from posthouse.store.sqlite.connection import open_writer
-from posthouse.store.sqlite.lanes import BEHIND, HEAD
+from posthouse.store.sqlite.lanes import Newcomers
 from posthouse.store.sqlite.ledger import Ledger
-from posthouse.store.sqlite.rows import ENTRY_COLUMNS, JOURNAL_COLUMNS, Cell, entry_row, inserts, journal_row
+from posthouse.store.sqlite.rows import (
+    JOURNAL_COLUMNS,
+    WAITING,
+    Arrival,
+    Cell,
+    encode_arrivals,
+    inserts,
+    journal_row,
+)
 
 # A message of the filled store is a copy of one of so many, with an id, a time and a recipient of its own.
 _PATTERNS: Final = 2_048
@@ -62,10 +69,10 @@ class Pattern(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The cells of rows that follow one another, end to end."""
+    """Rows that follow one another: letters as their cells, end to end, and entries."""
 
     letters: list[Cell]
-    entries: list[Cell]
+    entries: list[Arrival]
 
 
 def fill(path: Path, seed: int, *, size: Size) -> None:
@@ -73,7 +80,8 @@ def fill(path: Path, seed: int, *, size: Size) -> None:
     connection = open_writer(str(path))
     for pragma in _FAST:
         connection.execute(pragma).fetchall()
-    ledger = Ledger(connection, load("posthouse.store.sqlite", "statements.sql"))
+    statements = load("posthouse.store.sqlite", "statements.sql")
+    ledger = Ledger(connection, statements)
     connection.execute("BEGIN").fetchall()
     boxes = [ledger.box_or_new(f"#{workloads.mailbox(number)}") for number in range(size.mailboxes)]
     chunks = track(
@@ -85,8 +93,9 @@ def fill(path: Path, seed: int, *, size: Size) -> None:
     )
     for chunk in chunks:
         ledger.write_boxes()
-        _insert(connection, "journal", columns=JOURNAL_COLUMNS, new=chunk.letters)
-        _insert(connection, "entry", columns=ENTRY_COLUMNS, new=chunk.entries)
+        for statement, cells in inserts("journal", JOURNAL_COLUMNS, cells=chunk.letters):
+            connection.execute(statement, cells).fetchall()
+        connection.execute(statements["entries-add"], (encode_arrivals(chunk.entries).decode(), b"")).fetchall()
     connection.execute("COMMIT").fetchall()
     connection.execute("PRAGMA journal_mode = wal").fetchall()
     connection.close()
@@ -101,7 +110,7 @@ def rows(seed: int, *, size: Size, boxes: Sequence[int]) -> Iterator[Rows]:
     senders = [workloads.sender(number) for number in range(size.senders)]
     lanes = [lane_of(f"from {sender}") for sender in senders]
     queued = set(chance.sample(range(1, size.journal + 1), size.queued))
-    occupied: set[tuple[int, int]] = set()
+    newcomers = Newcomers()
     written = Rows([], [])
     last_entry = 0
     for number in range(1, size.journal + 1):
@@ -112,13 +121,12 @@ def rows(seed: int, *, size: Size, boxes: Sequence[int]) -> Iterator[Rows]:
         written.letters.extend(journal_row(number, letter))
         if number in queued:
             last_entry += 1
-            entry = Entry(
-                box=f"#{name}", work="take", lane=lanes[by], priority=5, kind="mail", size=len(pattern.body)
+            box, lane, length = boxes[place], lanes[by], len(pattern.body)
+            mark = newcomers.mark(box, lane, priority=5, kind="mail")
+            arrival = Arrival(
+                last_entry, box, lane, 5, "mail", WAITING, mark, None, None, accepted, 0, length, number, None, 1, 0
             )  # fmt: skip
-            front = BEHIND if (place, by) in occupied else HEAD
-            occupied.add((place, by))
-            row = entry_row(last_entry, entry, box=boxes[place], front=front, message=number, arrived=accepted)
-            written.entries.extend(row)
+            written.entries.append(arrival)
         if number % _CHUNK == 0 or number == size.journal:
             yield written
             written = Rows([], [])
@@ -135,8 +143,3 @@ def _identity(chance: random.Random, accepted: int) -> UUID:
     """Draw a UUIDv7 of that time: RFC 9562, with chance in its lower bits."""
     high = (accepted // 1000) << 16 | 0x7000 | chance.getrandbits(12)
     return UUID(int=high << 64 | 0x8000_0000_0000_0000 | chance.getrandbits(62))
-
-
-def _insert(connection: apsw.Connection, table: str, *, columns: str, new: list[Cell]) -> None:
-    for statement, cells in inserts(table, columns, cells=new):
-        connection.execute(statement, cells).fetchall()

@@ -1,4 +1,7 @@
-"""Mail out, to the sink that comes with Postfix: how many mails a second leave an office that is full of them."""
+"""Mail out, to the sink that comes with Postfix: how many mails a second leave an office that is full of them.
+
+Beside it a Postfix that holds as many mails of the same size, and is let go to the same sink.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,21 @@ import shutil
 import socket
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
-from bench.figure import OURS, Contender, Contest, Missing, Results, Round, Stopwatch, compete
+from bench.figure import OURS, Contender, Contest, Figure, Missing, Results, Round, Stopwatch, compete, figure_of
 from bench.plan import Plan
 from posthouse.client import Draft, Office
 from posthouse.message.mailing import Mailing
 from posthouse.office.calls import HoldPlace, ListMailboxes
 from posthouse.office.terms import Terms
+from posthouse.testing import postfix
+from posthouse.testing.postfix import Postfix
 
 _MISSING: Final = Missing("smtp-sink", "install the package postfix")
+_NO_PEER: Final = Missing("Postfix", "install the package postfix, and run this as root")
+_QUEUES: Final = ("hold", "deferred", "incoming", "active", "maildrop")
 _BODY: Final = b"From: ann@mill.example\r\nSubject: flour\r\n\r\n" + (b"x" * 76 + b"\r\n") * 64
 _DOMAINS: Final = 8
 _BATCH: Final = 64
@@ -59,8 +66,9 @@ async def _sink() -> AsyncIterator[int | None]:
 
 
 async def out(plan: Plan) -> Results:
-    """Let an office send what it took in beforehand, to one domain and to several."""
-    async with _sink() as port:
+    """Let an office send what it took in beforehand, to one domain and to several, and a Postfix in turn with it."""
+    async with AsyncExitStack() as opened:
+        port = await opened.enter_async_context(_sink())
         if port is None:
             return [_MISSING]
         count = max(_BATCH, plan.scale.flow * 4)
@@ -73,7 +81,48 @@ async def out(plan: Plan) -> Results:
             )
             for domains in (1, _DOMAINS)
         ]
-        return list(await compete(contenders, plan.scale.rounds))
+        if postfix.find() is not None:
+            return [*await compete(contenders, plan.scale.rounds), _NO_PEER]
+        peer = await opened.enter_async_context(postfix.running(_holding(port)))
+        note = f"{len(_BODY)} B, {count} mails for 1 domain, from its queue"
+        contenders.append(Contender("smtp_out_postfix_per_s", "Postfix", _letting_go(peer, count), note))
+        figures = await compete(contenders, plan.scale.rounds)
+        return [*figures, _ratio(figures)]
+
+
+def _ratio(figures: Sequence[Figure]) -> Figure:
+    ours, peers = figures[0].value, figures[-1].value
+    return figure_of("smtp_out_ratio_postfix", OURS, values=[ours / peers], note="medians of both, 1 domain")
+
+
+def _holding(port: int) -> dict[str, str]:
+    """Give the settings of a Postfix that holds what comes, and then brings all of it to one server."""
+    return {"smtpd_client_restrictions": "static:hold", "relayhost": f"[127.0.0.1]:{port}"}
+
+
+def _letting_go(peer: Postfix, count: int) -> Round:
+    async def measure() -> float:
+        await _run(
+            "smtp-source", "-d", "-s", "20", "-l", str(len(_BODY)), "-m", str(count),
+            "-f", "ann@mill.example", "-t", "ada@d0.example", f"127.0.0.1:{peer.port}",
+        )  # fmt: skip
+        assert peer.queued("hold") == count
+        watch = Stopwatch()
+        await _run("postsuper", "-c", str(peer.folder), "-H", "ALL")
+        await _run("postqueue", "-c", str(peer.folder), "-f")
+        while peer.queued(*_QUEUES):  # noqa: ASYNC110 - the queue sets no event
+            # What is left is asked for seldom, so that asking costs nothing.
+            await asyncio.sleep(0.05)
+        return count / watch.wall()
+
+    return measure
+
+
+async def _run(name: str, *words: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        postfix.program(name) or name, *words, stdout=DEVNULL, stderr=DEVNULL
+    )
+    assert await process.wait() == 0, f"{name} failed"
 
 
 def _sending(plan: Plan, port: int, *, count: int, domains: int) -> Round:
@@ -111,4 +160,4 @@ def _mail(domain: str) -> Draft:
     )
 
 
-CONTESTS: Final = (Contest(("smtp_out_per_s", "smtp_out_domains_per_s"), out),)
+CONTESTS: Final = (Contest(("smtp_out_per_s", "smtp_out_domains_per_s", "smtp_out_ratio_postfix"), out),)

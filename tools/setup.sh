@@ -59,7 +59,8 @@ make_venv() {
 install_neighbours() {
     local missing="" policy=/usr/sbin/policy-rc.d ours=""
     [ -x /usr/sbin/postfix ] || missing="postfix"
-    command -v swaks >/dev/null || missing="$missing swaks"
+    # swaks speaks TLS through a module that its package only recommends.
+    command -v swaks >/dev/null && perl -MNet::SSLeay -e1 2>/dev/null || missing="$missing swaks libnet-ssleay-perl"
     command -v sieve-test >/dev/null || missing="$missing dovecot-sieve"
     [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
     say "installing $missing ..."

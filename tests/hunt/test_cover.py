@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.hunt import dialogue, reader
+from tests.hunt import client, dialogue, reader
 
 ROOT = Path(__file__).parents[2]
 # A finding is put there as NAME.bin, in the folder of its target.
 FOUND = Path(__file__).with_name("found")
-TARGETS: dict[str, Callable[[bytes], None]] = {"dialogue": dialogue.target, "reader": reader.target}
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "client": client.target,
+    "dialogue": dialogue.target,
+    "reader": reader.target,
+}
 SECONDS = 120
 
 
@@ -26,7 +30,7 @@ def test_what_was_found_is_mended() -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_hunts_begin_with_what_does_not_break(name: str) -> None:
-    seeds = {"dialogue": dialogue.seeds, "reader": reader.seeds}[name]
+    seeds = {"client": client.seeds, "dialogue": dialogue.seeds, "reader": reader.seeds}[name]
     for seed in seeds():
         TARGETS[name](seed)
 

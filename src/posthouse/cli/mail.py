@@ -271,6 +271,7 @@ def _document(message: Message, features: MailFeatures) -> dict[str, Any]:
         "subject": features.subject,
         "message_id": features.message_id,
         "text": features.text,
+        "hidden": features.hidden,
         "attachments": [
             {"name": each.name, "content_type": each.content_type, "size": each.size}
             for each in features.attachments or ()

@@ -72,8 +72,11 @@ def tag_all(attributes: Attributes) -> dict[str, Tagged]:
     name = ""
     try:
         for name, value in attributes.items():
-            writer = _WRITERS.get(type(value), tag)
-            tagged[name] = writer(value, 0)
+            # Most attributes are plain text, which needs no writer of its own.
+            if type(value) is str and value.isascii():
+                tagged[name] = {"text": value}
+            else:
+                tagged[name] = _WRITERS.get(type(value), tag)(value, 0)
     except MalformedAttribute as fault:
         raise _of_attribute(name, fault) from None
     return tagged
@@ -174,7 +177,9 @@ def _write_list(value: Any, depth: int) -> Tagged:
         raise MalformedAttribute(f"expected lists in lists at most {MAX_DEPTH} deep")
     if len(value) > MAX_ITEMS:
         raise MalformedAttribute(f"expected at most {MAX_ITEMS} items in a list, found {len(value)}")
-    return {"list": [tag(item, depth + 1) for item in value]}
+    return {
+        "list": [{"text": item} if type(item) is str and item.isascii() else tag(item, depth + 1) for item in value]
+    }
 
 
 def _read_int32(value: Any, _depth: int) -> Value:

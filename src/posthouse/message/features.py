@@ -67,7 +67,7 @@ class MailFeatures(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """Minutes east of Greenwich, as its sender wrote."""
     message_id: str | None = None
     text: str | None = None
-    """The text of all its text parts, that of HTML without the marks."""
+    """The text of all its text parts, that of HTML without the marks and as it is seen."""
     attachments: tuple[Attachment, ...] | None = None
     is_signed: bool | None = None
     is_encrypted: bool | None = None
@@ -75,6 +75,8 @@ class MailFeatures(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """Fields of this record that could not be read or are cut at a limit, by name."""
     authentication: Mapping[str, str] = {}
     """Results of spf, dkim, dmarc and arc, where they were asked for, and what the domain wants as `dmarc.policy`."""
+    hidden: str | None = None
+    """The text that stands in HTML and is not seen there; none where nobody looked for it."""
 
 
 class Features(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -150,6 +152,7 @@ def features_of_mail(raw: bytes | memoryview, *, size: int | None = None) -> Mai
         is_signed=held.is_signed,
         is_encrypted=held.is_encrypted,
         unknown=(*said.unknown, *held.unknown),
+        hidden=held.hidden,
     )
 
 

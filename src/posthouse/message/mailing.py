@@ -35,6 +35,8 @@ class Mailing(msgspec.Struct, frozen=True, kw_only=True):
     """How long the answer to a whole mail may take."""
     bounces: Literal["known", "all", "none"] = "known"
     """Whose mail is returned by mail where it cannot be delivered."""
+    delay_seconds: float = 14_400.0
+    """After how long a mail that still waits is reported to its sender; 0 for never."""
 
     def __repr__(self) -> str:
         return f"Mailing(name={self.name!r}, routes={self.routes!r})"

@@ -81,6 +81,32 @@ class Clerk:
         self._agenda.note(changes)
         return outcomes
 
+    async def send(self, store: Store, reports: Sequence[tuple[Message, Envelope]]) -> None:
+        """Send reports about mail that waits on; one that was sent before is not sent again."""
+        try:
+            changes = [await self._sorted(report) for report in reports]
+        except Exception as fault:  # noqa: BLE001 - the mail they are about waits on as before
+            _log.error("notice.not-written", fault=type(fault).__name__, exc_info=True)
+            return
+        await store.commit(changes)
+        self._agenda.note(changes)
+
+    async def original(self, letter: Letter) -> Original | None:
+        """Give the mail of a letter as a notice about it needs it; none where it is no mail."""
+        message = read_head(letter.head, sections=letter.sections)
+        if not is_mail(message):
+            return None
+        envelope, body = envelopes.decode.decode(letter.envelope), letter.body
+        here = (await self._intake.facts()).here
+        return Original(
+            message,
+            envelope,
+            letter.accepted,
+            is_ours=envelope.sender is not None and parse_mailbox(envelope.sender).office in here,
+            content=await self._beginning(body),
+            is_whole=isinstance(body, bytes),
+        )
+
     def _decide(self, matter: Matter, now: int) -> Settle:
         settled = settle(
             matter.held,
@@ -102,35 +128,27 @@ class Clerk:
                 return _BARE
             text = reason or ("it expired" if matter.event == "expired" else matter.event)
             written = await self._written(matter, letter, text)
-            if written is None:
-                return _BARE
-            route = self._intake.route
-            result = sort([Parcel(*written)], await self._intake.facts(), key_seconds=0, route=route)[0]
+            return _BARE if written is None else await self._sorted(written)
         except Exception as fault:  # noqa: BLE001 - a notice that cannot be written must not keep the dead alive
             _log.error("notice.not-written", message=str(matter.message), fault=type(fault).__name__, exc_info=True)
             return _BARE
+
+    async def _sorted(self, written: tuple[Message, Envelope]) -> Changes:
+        route = self._intake.route
+        result = sort([Parcel(*written)], await self._intake.facts(), key_seconds=0, route=route)[0]
         return result.changes or _BARE
 
     async def _written(self, matter: Matter, letter: Letter, reason: str) -> tuple[Message, Envelope] | None:
         now, box = self._clock.now(), matter.held.box
-        message = read_head(letter.head, sections=letter.sections)
-        if not is_mail(message):
+        original = await self.original(letter)
+        if original is None:
             if matter.event in {"delivered", "divided"}:
                 return None
+            message = read_head(letter.head, sections=letter.sections)
             return undelivered(message, place=_place(box, message), reason=reason, now=now)
-        envelope = envelopes.decode.decode(letter.envelope)
-        body = letter.body
-        here = (await self._intake.facts()).here
-        original = Original(
-            message,
-            envelope,
-            letter.accepted,
-            is_ours=envelope.sender is not None and parse_mailbox(envelope.sender).office in here,
-            content=await self._beginning(body),
-            is_whole=isinstance(body, bytes),
-        )
-        answers = matter.answers or _to_all(envelope, box, reason)
-        return returned(original, answers, place=_place(box, message), mailing=self._terms.mailing, now=now)
+        answers = matter.answers or _to_all(original.envelope, box, reason)
+        place = _place(box, original.message)
+        return returned(original, answers, place=place, mailing=self._terms.mailing, now=now)
 
     async def _beginning(self, body: bytes | Body) -> bytes:
         """Give a mail, or of a large one enough for its header."""
@@ -156,8 +174,13 @@ def _onwards(matter: Matter) -> tuple[Onward, ...]:
 
 def _to_all(envelope: Envelope, box: str, reason: str) -> tuple[Answer, ...]:
     """Give one answer for all recipients of a place; one whose journey still waits has not found its places yet."""
-    there = [name for name in envelope.everybody if box.startswith(RESUME) or _box_of(name) == box]
+    there = envelope.everybody if box.startswith(RESUME) else recipients_at(box, envelope)
     return tuple(Answer(name, "refused", reason) for name in there or envelope.everybody)
+
+
+def recipients_at(box: str, envelope: Envelope) -> tuple[str, ...]:
+    """Give the recipients at a place."""
+    return tuple(name for name in envelope.everybody if _box_of(name) == box)
 
 
 def _box_of(name: str) -> str:

@@ -11,7 +11,7 @@ from posthouse.office.terms import SECOND, Patience
 State = Literal["waiting", "leased", "held"]
 Event = Literal[
     "acknowledged", "delivered", "returned", "failed", "unreachable", "refused", "divided", "dropped", "lease ended",
-    "due", "expired",
+    "due", "expired", "given up",
 ]  # fmt: skip
 Act = Literal["done", "back", "retry now", "retry", "wake", "bury"]
 
@@ -34,6 +34,8 @@ TABLE: Final[dict[tuple[State, Event], tuple[Act, Happening | None]]] = {
     ("leased", "expired"): ("bury", "expired"),
     ("waiting", "expired"): ("bury", "expired"),
     ("held", "expired"): ("bury", "expired"),
+    # Nobody answers there, and its time is over though others were tried in its stead.
+    ("waiting", "given up"): ("bury", "dead"),
     # The instant it was held back for, or the end of a pause.
     ("held", "due"): ("wake", None),
     ("waiting", "due"): ("wake", None),
@@ -78,7 +80,12 @@ def _is_hopeless(held: Held, event: Event, *, now: int, patience: Patience) -> b
 
 
 def _given_up(held: Held, event: Event, *, reason: str) -> str:
-    last = f": {reason}" if reason else ""
     if event == "unreachable":
-        return f"not delivered in the time given{last}"
+        return given_up(reason)
+    last = f": {reason}" if reason else ""
     return f"failed {held.failures + 1} times, last {event}{last}"
+
+
+def given_up(reason: str) -> str:
+    """Say why a message is given up whose time is over."""
+    return f"not delivered in the time given{f': {reason}' if reason else ''}"

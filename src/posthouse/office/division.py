@@ -17,7 +17,7 @@ from posthouse.message.changes import Entry, Onward
 from posthouse.message.envelope import Envelope
 from posthouse.message.journey import Journey, Target
 from posthouse.message.trace import Happening, Step
-from posthouse.office.delivery import Event, pause
+from posthouse.office.delivery import Event, given_up, pause
 from posthouse.office.notice import worth_telling
 from posthouse.office.sorting import entries
 from posthouse.office.terms import SECOND, Patience
@@ -101,10 +101,9 @@ def _said_to_all(journey: Journey, result: Result) -> tuple[Answer, ...]:
 def _given_up(answer: Answer) -> Answer:
     if answer.status in {"delivered", "refused"}:
         return answer
-    last = f": {answer.reason}" if answer.reason else ""
     # RFC 3463, section 3.5: the time given has run out.
     return msgspec.structs.replace(
-        answer, status="refused", reason=f"not delivered in the time given{last}", code=answer.code or "4.4.7"
+        answer, status="refused", reason=given_up(answer.reason), code=answer.code or "4.4.7"
     )
 
 

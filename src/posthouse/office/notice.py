@@ -8,6 +8,7 @@ gets one and who does not.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -25,6 +26,12 @@ from posthouse.message.origin import seen_from_here
 KIND: Final = "notice.undelivered"
 _POSTMASTER: Final = "postmaster"
 _RANDOM_BITS: Final = (1 << 62) - 1
+_HEADER: Final = 65_536
+# RFC 3834, section 5; RFC 2919; and the older word that lists and answering machines still write.
+_AUTOMATIC: Final = re.compile(
+    rb"^(?:auto-submitted[ \t]*:[ \t]*(?!no\b)[^\s]|list-id[ \t]*:|precedence[ \t]*:[ \t]*(?:bulk|list|junk)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def undelivered(message: Message, *, place: str, reason: str, now: int) -> tuple[Message, Envelope] | None:
@@ -72,13 +79,43 @@ def returned(
     original: Original, answers: Sequence[Answer], *, place: str, mailing: Mailing, now: int
 ) -> tuple[Message, Envelope] | None:
     """Write the notice about a mail, or none where nobody may or wants to have one."""
-    message, envelope = original.message, original.envelope
+    envelope = original.envelope
     answers = worth_telling(envelope, answers)
-    if envelope.sender is None or not answers or not _may_return(original, mailing):
+    if not answers or not _may_return(original, mailing):
         return None
-    name = mailing.name or "localhost"
     told: Action = "failed" if answers[0].status == "refused" else "delivered" if _is_final(answers) else "relayed"
-    identity = _identity(message.id, f"{place} {told} {' '.join(sorted(answer.recipient for answer in answers))}")
+    named = f"{place} {told} {' '.join(sorted(answer.recipient for answer in answers))}"
+    return _report(original, answers, Telling(told, named, mailing, now))
+
+
+def delayed(
+    original: Original, answers: Sequence[Answer], *, place: str, mailing: Mailing, until: int, now: int
+) -> tuple[Message, Envelope] | None:
+    """Write the notice about a mail that waits for a place, or none; it is the same one whenever it is written."""
+    is_quiet = _is_automatic(original.content)
+    answers = [answer for answer in answers if _is_awaited(original.envelope, answer, is_quiet=is_quiet)]
+    if not answers or not _may_return(original, mailing):
+        return None
+    return _report(original, answers, Telling("delayed", f"{place} delayed", mailing, now, until))
+
+
+class Telling(NamedTuple):
+    """What a report says of its mail."""
+
+    action: Action
+    named: str
+    """What makes it another report than the others about the mail."""
+    mailing: Mailing
+    now: int
+    until: int | None = None
+
+
+def _report(original: Original, answers: Sequence[Answer], telling: Telling) -> tuple[Message, Envelope] | None:
+    message, envelope = original.message, original.envelope
+    if envelope.sender is None:
+        return None
+    name = telling.mailing.name or "localhost"
+    identity = _identity(message.id, telling.named)
     arrival = arrival_of(message.attributes) or Arrival()
     about = About(
         identity=message.id,
@@ -89,14 +126,29 @@ def returned(
         originals={recipient: report.original for recipient, report in envelope.reports.items() if report.original},
         content=original.content,
         is_whole=original.is_whole,
+        until=telling.until,
     )
     head = Head(
-        id=identity, kind="mail", recipients=(envelope.sender,), correlation=str(message.id), created=now,
+        id=identity, kind="mail", recipients=(envelope.sender,), correlation=str(message.id), created=telling.now,
         content_type=MAIL_TYPE, traceparent=message.traceparent, keep=message.keep,
     )  # fmt: skip
-    body = written(about, answers, action=told, name=name, identity=identity, now=now)
+    body = written(about, answers, action=telling.action, name=name, identity=identity, now=telling.now)
     # Without a sender: the null return path, to which no notice goes.
     return compose(head, body), Envelope(recipients=(envelope.sender,), principal=_POSTMASTER)
+
+
+def _is_awaited(envelope: Envelope, answer: Answer, *, is_quiet: bool) -> bool:
+    """Say whether the sender wants to hear that a recipient still waits; who has said nothing does, but no program."""
+    report = envelope.reports.get(answer.recipient)
+    if report is not None and report.notify:
+        return "DELAY" in report.notify.split(",")
+    return not is_quiet
+
+
+def _is_automatic(content: bytes) -> bool:
+    """Say whether a program wrote a mail, to many or in answer to another one: nobody waits for it."""
+    header, _, _ = content[:_HEADER].partition(b"\r\n\r\n")
+    return _AUTOMATIC.search(header) is not None
 
 
 def _is_wanted(envelope: Envelope, answer: Answer) -> bool:

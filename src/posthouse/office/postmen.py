@@ -21,6 +21,7 @@ from posthouse.office.agenda import Agenda
 from posthouse.office.breaker import Way
 from posthouse.office.calls import Destination
 from posthouse.office.clerk import Clerk, Matter
+from posthouse.office.delay import Delays
 from posthouse.office.delivery import Held
 from posthouse.office.division import answers_for, end, told
 from posthouse.office.intake import Intake
@@ -61,6 +62,7 @@ class Postmen:
         self._clerk = clerk
         self._agenda = agenda
         self._resumption = Resumption(clock, terms, store=store, intake=intake, clerk=clerk, agenda=agenda)
+        self._delays = Delays(clock, terms, store=store, clerk=clerk)
         self._doors: Mapping[str, Door] = {}
         self._ways: dict[str, Way] = {}
         self._turns: dict[str, None] = {}
@@ -248,6 +250,7 @@ class Postmen:
         pause = self._learn(box, results)
         matters = [self._matter(load, result, pause) for load, result in zip(loads, results, strict=True)]
         await self._write_down(box, matters, until=taken[0].until, wait=pause is not None or len(taken) < limit)
+        await self._delays.note(box, loads, results=results, is_silent=pause is not None)
         return pause is None
 
     def _matter(self, load: Load, result: Result, pause: float | None) -> Matter:

@@ -116,13 +116,21 @@ def letter_of(journey: Journey, facts: Facts, *, detail: str = "") -> Letter:
         body=message.body,
         envelope=envelopes.encode.encode(luggage.envelope),
         features=features.encode(luggage.features),
-        step=Step(facts.now, "accepted", ", ".join(target.box for target in luggage.targets)[:1000], detail),
+        step=Step(facts.now, "accepted", _places(luggage.targets), detail),
         sections=message.sections,
     )
 
 
+def _places(targets: Sequence[Target]) -> str:
+    return (targets[0].box if len(targets) == 1 else ", ".join(target.box for target in targets))[:1000]
+
+
 def _through(journeys: Sequence[Journey], facts: Facts, *, route: Sequence[Stage]) -> list[Travelled]:
     passage = enter(journeys, facts, route=route)
+    if len(passage.going) == len(journeys) and all(
+        came.message is went.message for came, went in zip(passage.going, journeys, strict=True)
+    ):
+        return [Travelled(journey, None) for journey in passage.going]
     arrived = passage.going + passage.waiting + passage.stopped
     by_id = {journey.message.id: journey for journey in arrived}
     if not len(by_id) == len(arrived) == len(journeys):

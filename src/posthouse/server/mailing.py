@@ -55,6 +55,7 @@ Text = Annotated[str, _TEXT]
 Path = Annotated[str, OPTIONAL_FILE]
 Truth = Annotated[bool, TRUTH]
 Seconds = Annotated[float, seconds_within(0.001, 86_400.0)]
+Delay = Annotated[float, seconds_within(0.0, 2_592_000.0)]
 Talks = Annotated[int, whole_within(1, 100)]
 Hops = Annotated[int, whole_within(1, 1_000)]
 Encryption = Annotated[Literal["never", "may", "must"], choice("never", "may", "must")]
@@ -113,3 +114,6 @@ class OutgoingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Whose mail is returned by mail where it cannot be delivered: known for that of programs here, of senders who
     signed in and of those a door trusts with `relay=`, all for everybody's, none for nobody's. What is not returned
     stays among the dead letters."""
+    delay_seconds: Delay = 14_400.0
+    """After how long a mail that still waits for its server is reported to its sender, once for each destination; 0 for
+    never. To whom reports go says `outgoing.bounces`."""

@@ -24,6 +24,7 @@ _READY_S: Final = 15.0
 # name, type, private, unprivileged, chroot, wake-up, most processes, command
 _SERVICES: Final = """\
 {listen} inet n - n - {processes} smtpd
+pickup unix n - n 60 1 pickup
 cleanup unix n - n - 0 cleanup
 qmgr unix n - n 300 1 qmgr
 tlsmgr unix - - n 1000? 1 tlsmgr

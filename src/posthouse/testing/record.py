@@ -144,6 +144,7 @@ def draw_mail(chance: Random) -> MailFeatures:
         is_signed=chance.choice((None, True, False)),
         is_encrypted=chance.choice((None, True, False)),
         unknown=tuple(field for field in fields if chance.random() < 0.05),
+        hidden=chance.choice((None, "", draw_text(chance, 4))),
         authentication=chance.choice(({}, {"spf": "pass"}, {"spf": "fail", "dkim": "pass"})),
     )
 

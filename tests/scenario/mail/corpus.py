@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import email
 import os
-from collections.abc import Iterator
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
 from datetime import UTC
 from email.headerregistry import AddressHeader, DateHeader
 from email.message import EmailMessage
@@ -14,6 +17,9 @@ from typing import Final, NamedTuple
 
 import pytest
 
+ROOT: Final = Path(__file__).resolve().parents[3]
+ARCHIVES: Final = ("spamassassin.tar.xz", "mime_torture.tar.xz")
+HOMES: Final = ("spamassassin", "cpython-test_email", "mime4j")
 FOLDERS: Final = ("spamassassin/*/*", "cpython-test_email/msg_*.txt", "mime4j/*/*.msg")
 
 Mailboxes = list[tuple[str, str]]
@@ -21,12 +27,54 @@ Files = list[tuple[str, str, int | None]]
 
 
 def paths() -> list[Path]:
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    place = Path(os.environ.get("POSTHOUSE_CORPORA") or Path(home) / "posthouse-corpora")
-    found = sorted(path for pattern in FOLDERS for path in place.glob(pattern) if path.is_file())
+    """Give the mails."""
+    return _found(FOLDERS)
+
+
+def files() -> list[Path]:
+    """Give the mails and all that lies beside them: pictures, sounds, what others read in the mails."""
+    return _found([f"{home}/**/*" for home in HOMES])
+
+
+def _found(patterns: Sequence[str]) -> list[Path]:
+    place = _unpacked(_place())
+    found = sorted(path for pattern in patterns for path in place.glob(pattern) if path.is_file())
     if not found:
-        pytest.skip(f"no corpora in {place}: unpack them there, or name their folder in POSTHOUSE_CORPORA")
+        pytest.skip(
+            f"no corpora in {place}: put {' and '.join(ARCHIVES)} there, or name their folder in POSTHOUSE_CORPORA"
+        )
     return found
+
+
+def _place() -> Path:
+    """Give the folder of the corpora: the one that is named, or one beside the project's own, or the user's cache."""
+    named = os.environ.get("POSTHOUSE_CORPORA")
+    beside = ROOT.parent / "shared" / "corpora"
+    return Path(named) if named else beside if beside.is_dir() else _cache()
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "posthouse-corpora"
+
+
+def _unpacked(place: Path) -> Path:
+    """Give the folder the archives of a place are unpacked in; the place itself where it holds none."""
+    archives = [place / name for name in ARCHIVES if (place / name).is_file()]
+    if not archives:
+        return place
+    cache = _cache() / "-".join(str(archive.stat().st_size) for archive in archives)
+    if not cache.is_dir():
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=cache.parent))
+        for archive in archives:
+            with tarfile.open(archive) as packed:
+                packed.extractall(fresh, filter="data")
+        try:
+            fresh.rename(cache)
+        except OSError:
+            # Another run was quicker.
+            shutil.rmtree(fresh)
+    return cache
 
 
 class Said(NamedTuple):

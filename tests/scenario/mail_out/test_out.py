@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 import ssl
 from pathlib import Path
 
 import pytest
 
+from posthouse.office.calls import Tell
 from posthouse.office.terms import Patience
 from tests.scenario.mail_out.conftest import Opened
 from tests.scenario.mail_out.letters import (
@@ -293,3 +295,35 @@ async def test_a_server_that_cannot_show_who_it_is_gets_nothing(
         identity = await post(office)
         await put_off(office, identity)
         assert not any(line.startswith("MAIL") for visit in server.visits for line in visit.lines)
+
+
+async def test_a_server_that_ends_every_talk_at_its_beginning_is_not_called_again_and_again(opened: Opened) -> None:
+    def answering(line: str, _visit: Visit) -> str | None:
+        return "250 sink.example\r\n250 and nobody asked" if line.startswith("EHLO") else None
+
+    slow = Patience(first_pause=60.0, deferral=60.0)
+    async with recorder(answering=answering) as server, opened(route(server), patience=slow) as office:
+        identity = await post(office)
+        await put_off(office, identity)
+        assert len(server.visits) == 1
+        story = await office.call(Tell(message=identity))
+        assert story is not None
+        assert "unexpected at this point" in story.steps[-1].detail
+
+
+async def test_a_server_that_hangs_up_after_its_greetings_is_not_called_again_and_again(opened: Opened) -> None:
+    visits = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        visits.append(reader)
+        writer.write(b"220 sink.example ESMTP\r\n")
+        await reader.readline()
+        writer.write(b"250 sink.example\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    slow = Patience(first_pause=60.0, deferral=60.0)
+    async with server, opened(("*", f"smtp://127.0.0.1:{port}"), patience=slow) as office:
+        await put_off(office, await post(office))
+        assert len(visits) <= 4

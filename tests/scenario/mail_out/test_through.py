@@ -7,7 +7,7 @@ import contextlib
 import smtplib
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,18 +16,21 @@ from tests.scenario.mail_out.conftest import NAME
 from tests.scenario.mail_out.letters import route, without_trace
 from tests.scenario.mail_out.recorder import Recorder, Visit, recorder
 
+_NO_MORE: Mapping[str, str] = {}
 BODY = b".From: ann@one.example\r\nSubject: \x80\r\n\r\n.\r\n..two\r\nloaves\r\n"
 
 
 @asynccontextmanager
-async def office(store: Path, server: Recorder, *, relay: str = " relay=127.0.0.1") -> AsyncIterator[int]:
+async def office(
+    store: Path, server: Recorder, *, relay: str = " relay=127.0.0.1", settings: Mapping[str, str] = _NO_MORE
+) -> AsyncIterator[int]:
     port = free_port()
-    settings = {
+    chosen = {
         "http.listen": "off", "outgoing.name": NAME, "outgoing.mta_sts": "no", "routes.*": route(server)[1],
         "routes.two.example": route(server)[1], "mail.relay_domains": "two.example",
-        "mail.hostname": "mx.post.example", "doors.in": f"smtp 127.0.0.1:{port}{relay}",
+        "mail.hostname": "mx.post.example", "doors.in": f"smtp 127.0.0.1:{port}{relay}", **settings,
     }  # fmt: skip
-    told = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    told = [word for name, value in chosen.items() for word in ("--set", f"{name}={value}")]
     program = Path(sys.executable).with_name("posthouse")
     process = await asyncio.create_subprocess_exec(
         program, "serve", "--store", store, *told, stdout=PIPE, stderr=DEVNULL

@@ -30,6 +30,7 @@ EXPECTED: list[tuple[State, Event, str, int, Happening | None]] = [
     ("leased", "expired", "bury", 0, "expired"),
     ("waiting", "expired", "bury", 0, "expired"),
     ("held", "expired", "bury", 0, "expired"),
+    ("waiting", "given up", "bury", 0, "dead"),
     ("held", "due", "wake", 0, None),
     ("waiting", "due", "wake", 0, None),
 ]

@@ -233,7 +233,7 @@ async def test_of_a_mail_with_a_large_body_the_beginning_is_read(rig: Rig) -> No
     found = await features_at(rig)
     assert found is not None
     assert (found.subject, found.text, found.attachments) == ("Large", "find me", None)
-    assert set(found.unknown) == {"text", "attachments", "is_signed", "is_encrypted"}
+    assert set(found.unknown) == {"text", "hidden", "attachments", "is_signed", "is_encrypted"}
 
 
 @at_work(terms=LARGE)

@@ -11,7 +11,7 @@ from posthouse.message.arrival import Arrival, attributes_of
 from posthouse.message.envelope import Envelope, Report
 from posthouse.message.mailing import Mailing
 from posthouse.message.message import Head, Message, compose
-from posthouse.office.notice import Original, returned
+from posthouse.office.notice import Original, delayed, returned
 from posthouse.testing.build import START, identity
 
 ANN, BOB, CAROL = "smtp:ann@one.example", "smtp:bob@two.example", "smtp:carol@two.example"
@@ -23,13 +23,13 @@ SIGNED_IN = Arrival(protocol="ESMTPSA", user="ann")
 
 def original(
     *, sender: str | None = ANN, reports: dict[str, Report] | None = None, arrival: Arrival | None = SIGNED_IN,
-    is_ours: bool = False, is_whole: bool = True,
+    is_ours: bool = False, is_whole: bool = True, body: bytes = BODY,
 ) -> Original:  # fmt: skip
     attributes = attributes_of(arrival) if arrival is not None else None
     head = Head(id=identity(1), kind="mail", created=START, content_type="message/rfc822")
-    message: Message = compose(head, BODY, attributes=attributes)
+    message: Message = compose(head, body, attributes=attributes)
     envelope = Envelope(sender=sender, recipients=(BOB,), blind=(CAROL,), reports=reports or {})
-    return Original(message, envelope, START, is_ours=is_ours, content=BODY, is_whole=is_whole)
+    return Original(message, envelope, START, is_ours=is_ours, content=body, is_whole=is_whole)
 
 
 # `Any`: the terms a test changes.
@@ -133,3 +133,74 @@ def test_strangers_words_break_out_of_no_field() -> None:
     written = notice(original(), answer)
     assert written is not None
     assert b"\nX-Evil" not in cast("bytes", written[0].body)
+
+
+WAITS = Answer(BOB, "deferred", "451 4.7.1 come back later", "4.7.1", "mx.two.example[192.0.2.1]:25")
+DAY = 86_400_000_000
+
+
+# `Any`: the terms a test changes.
+def delay_notice(given: Original, *answers: Answer, **mailing: Any) -> tuple[Message, Envelope] | None:
+    terms = Mailing(name="post.example", **mailing)
+    answers = answers or (WAITS,)
+    return delayed(given, answers, place="smtp:two.example", mailing=terms, until=START + DAY, now=START + 5)
+
+
+def test_a_report_of_delay_says_how_long_it_is_tried_and_brings_the_header_only() -> None:
+    """RFC 3461, section 5.3; RFC 3464, section 2.3"""
+    written = delay_notice(original())
+    assert written is not None
+    message, envelope = written
+    assert (envelope.sender, envelope.recipients, message.kind) == (None, (ANN,), "mail")
+    mail = message_from_bytes(cast("bytes", message.body), policy=policy.default)
+    people, programs, back = mail.iter_parts()
+    assert "tried again until Fri, 02 Jan 2026" in people.get_content()
+    one = cast("list[EmailMessage]", programs.get_payload())[1]
+    assert (one["Action"], one["Status"]) == ("delayed", "4.7.1")
+    assert one["Will-Retry-Until"].startswith("Fri, 02 Jan 2026 00:00:00")
+    assert one["Diagnostic-Code"] == "smtp; 451 4.7.1 come back later"
+    assert back.get_content_type() == "text/rfc822-headers"
+    assert b"Two loaves" not in cast("bytes", message.body)
+
+
+def test_a_report_of_delay_is_the_same_for_a_mail_and_a_place_whoever_waits_there() -> None:
+    one, other = delay_notice(original()), delay_notice(original(), Answer(CAROL, "unreachable", "nobody answers"))
+    failed = notice(original())
+    assert one is not None
+    assert other is not None
+    assert failed is not None
+    assert one[0].id == other[0].id != failed[0].id
+
+
+@pytest.mark.parametrize(
+    ("notify", "is_told"), [("", True), ("FAILURE,DELAY", True), ("FAILURE", False), ("NEVER", False)]
+)
+def test_who_is_told_of_delay(notify: str, is_told: bool) -> None:
+    assert (delay_notice(original(reports={BOB: Report(notify=notify)})) is not None) == is_told
+
+
+@pytest.mark.parametrize(
+    ("header", "is_told"),
+    [
+        (b"Precedence: bulk\r\n", False), (b"List-Id: <bakers.one.example>\r\n", False),
+        (b"Auto-Submitted: auto-replied\r\n", False), (b"auto-submitted: No\r\n", True),
+        (b"Precedence: first-class\r\n", True), (b"X: y\r\n\r\nPrecedence: bulk\r\n", True),
+    ],
+)  # fmt: skip
+def test_programs_are_not_told_of_delay_unless_they_ask(header: bytes, is_told: bool) -> None:
+    body = header + BODY
+    assert (delay_notice(original(body=body)) is not None) == is_told
+    assert delay_notice(original(body=body, reports={BOB: Report(notify="DELAY")})) is not None
+
+
+def test_of_delay_nobody_is_told_who_is_not_told_of_failure() -> None:
+    stranger = Arrival(protocol="ESMTP", client="192.0.2.9")
+    assert delay_notice(original(sender=None)) is None
+    assert delay_notice(original(arrival=stranger)) is None
+    assert delay_notice(original(arrival=stranger), bounces="all") is not None
+    assert delay_notice(original(), bounces="none") is None
+
+
+def test_a_mail_that_arrived_comes_back_by_its_header() -> None:
+    back = list(read(original(reports={BOB: Report(notify="SUCCESS")}), DELIVERED).iter_parts())[2]
+    assert back.get_content_type() == "text/rfc822-headers"

@@ -92,7 +92,8 @@ _FIELDS: Final = {
     "message.lane": "lane", "sender.address": "sender", "recipient.address": "recipients", "attribute": "attributes",
 }  # fmt: skip
 _MAIL_FIELDS: Final = {
-    "subject": "subject", "message.text": "text", "is_signed": "is_signed", "is_encrypted": "is_encrypted",
+    "subject": "subject", "message.text": "text", "message.hidden": "hidden",
+    "is_signed": "is_signed", "is_encrypted": "is_encrypted",
     "mail.date": "date", "mail.id": "message_id", "header": "headers", "authentication": "authentication",
     "from.address": "sender", "from.name": "sender", "to.address": "to", "to.name": "to", "cc.address": "cc",
     "cc.name": "cc", "reply_to.address": "reply_to", "reply_to.name": "reply_to", "attachment.name": "attachments",

@@ -57,6 +57,8 @@ def _message() -> list[Entry]:
         _entry("message.lane", "text", "the lane its sender chose", part.maybe(lambda r: r.lane, "lane")),
         _entry("message.text", "text", "the text of a mail; of another message its body, if it is text",
                part.text),
+        _entry("message.hidden", "text", "the text in the HTML of a mail that its reader does not see; empty where "
+               "nothing is hidden", part.in_mail(lambda mail: mail.hidden, "hidden")),
         _entry("message.whole", "text", "subject and text, a line break between them", part.whole),
         Entry(name="attribute", type="any", is_many=True, argument="name", read=beside.attribute,
               meaning="an attribute of the head; a list has several values"),

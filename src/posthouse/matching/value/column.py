@@ -29,7 +29,8 @@ _PLAIN: Final = {
 }  # fmt: skip
 _OF_MAIL: Final = {
     "subject": ("subject", "text"), "mail.date": ("date", "instant"), "mail.zone": ("zone", "int"),
-    "mail.id": ("message_id", "text"), "is_signed": ("is_signed", "truth"), "is_encrypted": ("is_encrypted", "truth"),
+    "mail.id": ("message_id", "text"), "message.hidden": ("hidden", "text"),
+    "is_signed": ("is_signed", "truth"), "is_encrypted": ("is_encrypted", "truth"),
     "unknown": ("unknown", "[text]"), "authentication": ("authentication", "{text}"),
 }  # fmt: skip
 _PEOPLE: Final = {"from": "sender", "to": "to", "cc": "cc", "reply_to": "reply_to"}

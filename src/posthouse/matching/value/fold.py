@@ -1,7 +1,11 @@
-"""Text as it is compared: Unicode's normal form KC and folded case, with a way back to the text as it was written."""
+"""Text as it is compared: Unicode's normal form KC and folded case, with a way back to the text as it was written.
+
+What nobody sees does not count: a soft hyphen or a mark of no width inside a word hides it from no rule.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import Final, Literal
@@ -9,11 +13,19 @@ from typing import Final, Literal
 import msgspec
 
 Collation = Literal["folded", "cased", "ascii", "exact"]
-"""`folded`: NFKC without case; `cased`: NFKC with case; `ascii`: as it is, but A is a; `exact`: as it is."""
+"""`folded`: NFKC without case; `cased`: NFKC with case; both without what is invisible; `ascii`: as it is, but A is a;
+`exact`: as it is."""
 
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 # A run of marks longer than this is no text; it is mapped as one piece, so that the work stays bounded.
 _MAX_PIECE: Final = 64
+# Default_Ignorable_Code_Point of Unicode, which its own NFKC_Casefold leaves out too: soft hyphen, spaces of no width,
+# marks of direction, fillers, selectors of a variation, tags.
+_UNSEEN: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_INVISIBLE: Final = re.compile(f"[{_UNSEEN}]+")
 
 
 @lru_cache(maxsize=4096)
@@ -34,8 +46,19 @@ def _fold(text: str, collation: Collation) -> str:
         return text.translate(_ASCII_LOWER)
     if text.isascii():
         return text.lower() if collation == "folded" else text
-    normal = unicodedata.normalize("NFKC", text)
+    normal = unicodedata.normalize("NFKC", _seen(text))
     return unicodedata.normalize("NFKC", normal.casefold()) if collation == "folded" else normal
+
+
+def _seen(text: str) -> str:
+    try:
+        # To ask this costs next to nothing, and holds for most texts of the west.
+        if b"\xad" not in text.encode("latin-1"):
+            return text
+    except UnicodeEncodeError:
+        pass
+    # A text of nothing else stays what it is: searched for as no text at all, it would be found everywhere.
+    return _INVISIBLE.sub("", text) or text
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -92,7 +115,12 @@ def _pieces(text: str, collation: Collation) -> list[str]:
 
 
 def _is_seam(piece: str, char: str, collation: Collation) -> bool:
-    if char.isascii() or len(piece) > _MAX_PIECE:
+    if len(piece) > _MAX_PIECE:
+        return True
+    # What is invisible goes with the letter before it, and at the beginning with the one behind it.
+    if _INVISIBLE.match(char) or _INVISIBLE.fullmatch(piece):
+        return False
+    if char.isascii():
         return True
     if unicodedata.combining(char):
         return False

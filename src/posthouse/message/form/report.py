@@ -1,4 +1,4 @@
-"""The report about a mail that was delivered or was not (RFC 3462, 3464): for people above, for programs below it."""
+"""The report on a mail that was delivered, was not, or waits (RFC 3462, 3464): for people, and below for programs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ import msgspec
 from posthouse.message.answer import Answer
 
 MAX_RETURNED: Final = 65_536
-"""Bytes of a mail that a report brings back; of larger ones, the header."""
+"""Bytes of a mail that a report of failure brings back; of larger ones, the header."""
 _SECOND: Final = 1_000_000
 _MOST_SAID: Final = 900
 _UNSAID: Final = re.compile(r"[^\x20-\x7e]")
 _UNFIT: Final = re.compile(rb"\r(?!\n)|(?<!\r)\n")
 
-Action = Literal["failed", "delivered", "relayed"]
+Action = Literal["failed", "delayed", "delivered", "relayed"]
 _ACTIONS: Final[dict[Action, tuple[str, str]]] = {
     "failed": ("Mail could not be delivered", "Your mail could not be delivered to:"),
+    "delayed": ("Mail is delayed", "Your mail could not be delivered yet to:"),
     "delivered": ("Mail was delivered", "Your mail was delivered to:"),
     "relayed": ("Mail was sent on", "Your mail was sent on, by way of a server that does not report further, to:"),
 }
@@ -42,6 +43,8 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     content: bytes = b""
     """The mail, or where it is large its beginning."""
     is_whole: bool = True
+    until: int | None = None
+    """Of a mail that is delayed: when it is given up."""
 
 
 def written(about: About, answers: Sequence[Answer], *, action: Action, name: str, identity: UUID, now: int) -> bytes:
@@ -62,15 +65,23 @@ def written(about: About, answers: Sequence[Answer], *, action: Action, name: st
     people = [
         "Content-Type: text/plain; charset=us-ascii", "", f"This is the post office at {name}.", "", opening, "",
         *(line for answer in answers for line in _for_people(answer)),
-        *(["It is not tried again.", ""] if action == "failed" else []),
+        *_outlook(about, action),
     ]  # fmt: skip
     programs = ["Content-Type: message/delivery-status", "", *_whole(about, name)]
     for answer in answers:
         programs += ["", *_recipient(about, answer, action, now)]
-    content = _returned(about)
+    content = _returned(about, action)
     parts = [_lines(people), _lines(programs), content]
     marked = [f"--{boundary}\r\n".encode() + part for part in parts]
     return _lines(header) + b"\r\n" + b"\r\n".join(marked) + f"\r\n--{boundary}--\r\n".encode()
+
+
+def _outlook(about: About, action: Action) -> list[str]:
+    if action == "failed":
+        return ["It is not tried again.", ""]
+    if action == "delayed" and about.until is not None:
+        return [f"It is tried again until {_date(about.until)}.", "There is nothing you have to do.", ""]
+    return []
 
 
 def _for_people(answer: Answer) -> list[str]:
@@ -85,24 +96,28 @@ def _whole(about: About, name: str) -> list[str]:
 
 def _recipient(about: About, answer: Answer, action: Action, now: int) -> list[str]:
     original = about.originals.get(answer.recipient)
-    status = answer.code or {"failed": "5.0.0"}.get(action, "2.0.0")
+    status = answer.code or {"failed": "5.0.0", "delayed": "4.0.0"}.get(action, "2.0.0")
     # A reason to try again that became one to give up is told as what it is now.
     status = f"5{status[1:]}" if action == "failed" and status.startswith("4") else status
     fields = [f"Original-Recipient: {_plain(original)}"] if original else []
     fields += [f"Final-Recipient: rfc822; {_plain(_address(answer.recipient))}", f"Action: {action}"]
     fields += [f"Status: {status}"]
     if answer.server:
-        fields.append(f"Remote-MTA: dns; {_plain(answer.server.partition('[')[0] or answer.server)}")
+        host = answer.server.partition("[")[0] if "[" in answer.server else answer.server.rpartition(":")[0]
+        fields.append(f"Remote-MTA: dns; {_plain(host or answer.server)}")
         if answer.reason:
             fields.append(f"Diagnostic-Code: smtp; {_plain(answer.reason)}")
-    return [*fields, f"Last-Attempt-Date: {_date(now)}"]
+    fields.append(f"Last-Attempt-Date: {_date(now)}")
+    if action == "delayed" and about.until is not None:
+        fields.append(f"Will-Retry-Until: {_date(about.until)}")
+    return fields
 
 
-def _returned(about: About) -> bytes:
-    """Give the part that brings the mail back, or its header."""
+def _returned(about: About, action: Action) -> bytes:
+    """Give the part that brings the mail back, or its header: all only of one that failed (RFC 3461, section 5.3)."""
     content = _UNFIT.sub(b"\r\n", about.content)
     header, mark, _ = content.partition(b"\r\n\r\n")
-    whole = about.is_whole and about.returns != "HDRS" and len(content) <= MAX_RETURNED
+    whole = action == "failed" and about.is_whole and about.returns != "HDRS" and len(content) <= MAX_RETURNED
     kind, returned = ("message/rfc822", content) if whole else ("text/rfc822-headers", header + mark[:2])
     encoding = [] if returned.isascii() else ["Content-Transfer-Encoding: 8bit"]
     return _lines([f"Content-Type: {kind}", *encoding, ""]) + returned

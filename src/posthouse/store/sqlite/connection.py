@@ -27,7 +27,7 @@ _PRAGMAS: Final = (
     "PRAGMA temp_store = memory",
     "PRAGMA foreign_keys = off",
 )
-_WRITER_CACHE_KIB: Final = 65_536
+_WRITER_CACHE_KIB: Final = 131_072
 _READER_CACHE_KIB: Final = 4_096
 
 

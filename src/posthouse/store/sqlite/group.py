@@ -15,18 +15,20 @@ from posthouse.message import trace
 from posthouse.message.changes import DONE, Changes, Entry, Onward, Outcome, Post, Redrive, Room, Settle, Take
 from posthouse.message.trace import Step
 from posthouse.store.sqlite.credentials import may_issue, write_apart
-from posthouse.store.sqlite.lanes import Lanes, Place
+from posthouse.store.sqlite.lanes import BEHIND, Lanes, Newcomers, Place
 from posthouse.store.sqlite.ledger import Ledger
-from posthouse.store.sqlite.present import Arrival, Present, added_by, boxes_of, is_held, place_of, place_of_held
+from posthouse.store.sqlite.present import Present, added_by, boxes_of
 from posthouse.store.sqlite.rows import (
-    ENTRY_COLUMNS,
     HELD,
     JOURNAL_COLUMNS,
     LEASED,
     TRACE_COLUMNS,
+    WAITING,
+    WORK_NUMBER,
     WORKS,
+    Arrival,
     Cell,
-    entry_row,
+    encode_arrivals,
     inserts,
     journal_row,
     leased_of,
@@ -52,15 +54,17 @@ class Group:
         self._last_before = ledger.last_entry
         # The cells of all rows, end to end.
         self._letters: list[Cell] = []
+        self._newcomers = Newcomers()
         self._arrivals: list[Arrival] = []
-        self._entering: list[tuple[int, Present]] = []
+        self._luggage = bytearray()
+        # (number until now, number in the lane, highest front mark it may get) of what was held back.
+        self._entering: list[tuple[int, int, int]] = []
         self._settled: dict[int, Settle] = {}
         self._steps: list[Cell] = []
         self._keys: dict[tuple[str, str], UUID] = {}
         self._used: set[tuple[str, int]] = set()
-        self.stirred: set[int] = set()
+        self.stirred: set[str] = set()
         """Boxes in which something may be taken now."""
-        self.wrote = False
 
     def run(self) -> list[Outcome]:
         """Check all, write all, lease last."""
@@ -97,11 +101,9 @@ class Group:
             self._note_onward(onward)
         if change.setups:
             self._ledger.set_up(change.setups)
-            self.stirred.update(filter(None, (self._ledger.box(f"#{setup.mailbox}") for setup in change.setups)))
-            self.wrote = True
+            self.stirred.update(f"#{setup.mailbox}" for setup in change.setups)
         if change.issues or change.revokes or change.pulse is not None:
             write_apart(self._cursor, self._sql, change=change)
-            self.wrote = True
         if change.key is not None:
             self._note_key(change)
         return DONE
@@ -109,15 +111,15 @@ class Group:
     def _refusal(self, change: Changes) -> Outcome | None:
         if change.key is not None and (first := self._key_known(change)) is not None:
             return Outcome(status="duplicate", known=first, detail="the idempotency key is known")
-        seen: set[bytes] = set()
+        seen: set[int] = set()
         for post in change.posts:
-            identity = post.letter.id.bytes
-            if identity in self._known or identity in seen:
-                return Outcome(status="duplicate", known=post.letter.id, detail="the message id is known")
-            seen.add(identity)
+            identity = post.letter.id
+            if identity.int in self._known or identity.int in seen:
+                return Outcome(status="duplicate", known=identity, detail="the message id is known")
+            seen.add(identity.int)
         if change.register is not None and change.register != self._ledger.register.version:
             return Outcome(status="stale", detail="the register of mailboxes has changed")
-        if not self._is_current(change) or not may_issue(self._cursor, self._sql, change=change):
+        if not self._is_current(change):
             return _STALE
         for room in change.rooms:
             full = self._overflow(room, change)
@@ -126,6 +128,8 @@ class Group:
         return None
 
     def _is_current(self, change: Changes) -> bool:
+        if (change.issues or change.revokes) and not may_issue(self._cursor, self._sql, change=change):
+            return False
         if not (change.settles or change.redrives or change.resends or change.onwards):
             return True
         named = [("entry", settle.entry) for settle in change.settles]
@@ -188,10 +192,11 @@ class Group:
 
     def _note_post(self, post: Post) -> None:
         letter = post.letter
-        self._ledger.last_letter += 1
-        number = self._ledger.last_letter
-        self._ledger.last_id = max(self._ledger.last_id, letter.id.int)
-        self._known.add(letter.id.bytes)
+        ledger = self._ledger
+        ledger.last_letter = number = ledger.last_letter + 1
+        identity = letter.id.int
+        ledger.last_id = max(ledger.last_id, identity)
+        self._known.add(identity)
         self._letters += journal_row(number, letter)
         if post.aside is not None:
             self._cursor.execute(self._sql["aside-add"], (number, letter.accepted, post.aside)).fetchall()
@@ -199,12 +204,24 @@ class Group:
             self._note_entry(entry, number, letter.accepted)
 
     def _note_entry(self, entry: Entry, message: int, at: int) -> None:
-        box = self._ledger.box_or_new(entry.box)
-        self._ledger.last_entry += 1
-        self._arrivals.append(Arrival(self._ledger.last_entry, box, message, at, entry))
-        self._ledger.count(box, messages=1, size=entry.size)
+        ledger = self._ledger
+        box = ledger.box_or_new(entry.box)
+        ledger.last_entry = seq = ledger.last_entry + 1
+        ledger.count(box, messages=1, size=entry.size)
+        priority, state, mark, next_at = entry.priority, WAITING, BEHIND, entry.expires
         if entry.not_before is None or entry.not_before <= at:
-            self.stirred.add(box)
+            mark = self._newcomers.mark(box, entry.lane, priority=priority, kind=entry.kind)
+            self.stirred.add(entry.box)
+        else:
+            # Its priority turned round, for it has no place in its lane yet.
+            priority, state = -priority, HELD
+            next_at = entry.not_before if next_at is None else min(next_at, entry.not_before)
+        arrival = Arrival(
+            seq, box, entry.lane, priority, entry.kind, state, mark, next_at, entry.expires, at,
+            WORK_NUMBER[entry.work], entry.size, message, entry.correlation, len(self._luggage) + 1, len(entry.luggage),
+        )  # fmt: skip
+        self._arrivals.append(arrival)
+        self._luggage += entry.luggage
 
     def _note_settle(self, settle: Settle) -> None:
         entry = self._present[settle.entry]
@@ -212,10 +229,11 @@ class Group:
         if settle.act in {"done", "bury"}:
             self._ledger.count(entry.box, messages=-1, size=-entry.size)
         if settle.act != "renew":
-            self.stirred.add(entry.box)
+            self.stirred.add(self._ledger.name(entry.box))
         if settle.act == "wake" and entry.state == HELD:
             self._ledger.last_entry += 1
-            self._entering.append((self._ledger.last_entry, entry))
+            mark = self._newcomers.mark(entry.box, entry.lane, priority=-entry.priority, kind=entry.kind)
+            self._entering.append((entry.seq, self._ledger.last_entry, mark))
         if settle.step is not None:
             self._note_step(entry.message, settle.step)
 
@@ -267,7 +285,6 @@ class Group:
         gone: list[int] = []
         places: dict[Place, int] = {}
         for seq, settle in self._settled.items():
-            self.wrote = True
             if settle.act in {"done", "bury"}:
                 entry = self._present[seq]
                 place = Place(entry.box, entry.lane, entry.priority, entry.kind)
@@ -303,30 +320,16 @@ class Group:
             self._cursor.execute(self._sql["remember-entry"], (self._ledger.last_entry,)).fetchall()
 
     def _write_arrivals(self) -> None:
-        """Give everything that enters a lane its mark in one go: what arrived, and what was held back until now."""
-        entering = [(arrival.seq, place_of(arrival)) for arrival in self._arrivals if not is_held(arrival)]
-        entering += [(seq, place_of_held(entry)) for seq, entry in self._entering]
-        entering.sort()
-        marks = self._lanes.fronts_for([place for _, place in entering])
-        fronts = dict(zip((seq for seq, _ in entering), marks, strict=True))
-        for seq, entry in self._entering:
-            self._cursor.execute(self._sql["entry-enter"], (entry.seq, seq, fronts[seq])).fetchall()
-        rows: list[Cell] = []
-        for arrival in self._arrivals:
-            rows += entry_row(
-                arrival.seq,
-                arrival.entry,
-                box=arrival.box,
-                front=fronts.get(arrival.seq, 0),
-                message=arrival.message,
-                arrived=arrival.at,
-            )
-        self._insert("entry", ENTRY_COLUMNS, rows)
+        """Let what was held back enter its lane, then what arrived: none counts those that are younger than itself."""
+        for entering in self._entering:
+            self._cursor.execute(self._sql["entry-enter"], entering).fetchall()
+        if self._arrivals:
+            rows = encode_arrivals(self._arrivals).decode()
+            self._cursor.execute(self._sql["entries-add"], (rows, bytes(self._luggage))).fetchall()
 
     def _insert(self, table: str, columns: str, rows: list[Cell]) -> None:
         for statement, cells in inserts(table, columns, cells=rows):
             self._cursor.execute(statement, cells).fetchall()
-            self.wrote = True
 
     def _lease(self, take: Take) -> Outcome:
         box = self._ledger.box(take.box)
@@ -336,7 +339,6 @@ class Group:
         chosen = self._lanes.choose(box, take.filter, now=take.now, limit=take.limit)
         if not chosen:
             return DONE
-        self.wrote = True
         wanted = numbers(chosen)
         self._cursor.execute(self._sql["lease"], (wanted, take.until, take.holder)).fetchall()
         packed: Any = self._cursor.execute(self._sql["leased"], (wanted,)).fetchall()
@@ -344,14 +346,14 @@ class Group:
 
     # Reading what the checks need.
 
-    def _ids_known(self) -> set[bytes]:
+    def _ids_known(self) -> set[int]:
         # An id beyond all that were ever written is new: nearly all are, for ids begin with the time.
         last = self._ledger.last_id
         wanted = [post.letter.id.hex for change in self._changes for post in change.posts if post.letter.id.int <= last]
         if not wanted:
             return set()
         found: Any = self._cursor.execute(self._sql["journal-known"], (msgspec.json.encode(wanted).decode(),)).get
-        return {bytes.fromhex(identity) for identity in _decode(found)}
+        return {int(identity, 16) for identity in _decode(found)}
 
     def _entries_present(self) -> dict[int, Present]:
         wanted = {settle.entry for change in self._changes for settle in change.settles}

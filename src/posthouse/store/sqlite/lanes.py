@@ -24,9 +24,6 @@ _RUN: Final = 64
 
 HEAD, FIRST_OF_KIND, BEHIND = 2, 1, 0
 
-# What the statement `lanes-occupied` says of a lane that holds an entry of the kind.
-_HOLDS_KIND: Final = 2
-
 
 class Place(NamedTuple):
     """A lane of a box, at one priority, and a kind in it."""
@@ -53,30 +50,31 @@ class Candidate(NamedTuple):
     expired: bool
 
 
+class Newcomers:
+    """The lanes that the entries of one group enter, one after the other; the database does not know of them yet."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[int, int, int], tuple[str, ...]] = {}
+
+    def mark(self, box: int, lane: int, *, priority: int, kind: str) -> int:
+        """Note the next entry; give the highest front mark it may get, as far as those before it in the group say."""
+        whole = (box, lane, priority)
+        kinds = self._kinds.get(whole)
+        if kinds is None:
+            self._kinds[whole] = (kind,)
+            return HEAD
+        if kind in kinds:
+            return BEHIND
+        self._kinds[whole] = (*kinds, kind)
+        return FIRST_OF_KIND
+
+
 class Lanes:
     """The lanes of one database, seen from its writer's transaction."""
 
     def __init__(self, cursor: apsw.Cursor, sql: dict[str, str]) -> None:
         self._cursor = cursor
         self._sql = sql
-
-    def fronts_for(self, places: Sequence[Place]) -> list[int]:
-        """Give the front mark of entries about to enter these places, in this order."""
-        distinct = list(dict.fromkeys(places))
-        occupied = self._bulk("lanes-occupied", distinct)
-        lanes = {place.whole for place, found in zip(distinct, occupied, strict=True) if found}
-        kinds = {place for place, found in zip(distinct, occupied, strict=True) if found == _HOLDS_KIND}
-        marks = []
-        for place in places:
-            if place.whole not in lanes:
-                marks.append(HEAD)
-            elif place not in kinds:
-                marks.append(FIRST_OF_KIND)
-            else:
-                marks.append(BEHIND)
-            lanes.add(place.whole)
-            kinds.add(place)
-        return marks
 
     def promote(self, removed: dict[Place, int]) -> None:
         """Mark the new fronts after entries with these marks have left these places."""

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from posthouse.message.changes import Changes, Entry
-from posthouse.store.sqlite.lanes import Place
 
 
 class Present(NamedTuple):
@@ -34,16 +31,6 @@ class Present(NamedTuple):
     next_at: int | None
 
 
-class Arrival(msgspec.Struct, frozen=True, gc=False):
-    """An entry about to be added."""
-
-    seq: int
-    box: int
-    message: int
-    at: int
-    entry: Entry
-
-
 def added_by(change: Changes) -> list[Entry]:
     """Give the entries a change brings, redriven ones apart."""
     brought = [post.entries for post in change.posts]
@@ -57,19 +44,3 @@ def boxes_of(changes: Sequence[Changes]) -> set[str]:
     boxes = {entry.box for change in changes for post in change.posts for entry in post.entries}
     boxes.update(change.take.box for change in changes if change.take is not None)
     return boxes
-
-
-def place_of(arrival: Arrival) -> Place:
-    """Give the lane an arrival enters."""
-    entry = arrival.entry
-    return Place(arrival.box, entry.lane, entry.priority, entry.kind)
-
-
-def place_of_held(entry: Present) -> Place:
-    """Give the lane an entry enters that was held back until now."""
-    return Place(entry.box, entry.lane, -entry.priority, entry.kind)
-
-
-def is_held(arrival: Arrival) -> bool:
-    """Say whether an arrival has no place in its lane yet."""
-    return arrival.entry.not_before is not None and arrival.entry.not_before > arrival.at

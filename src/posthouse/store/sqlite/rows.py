@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from posthouse.message import trace
-from posthouse.message.changes import Entry, Leased, Letter
+from posthouse.message.changes import Leased, Letter
 from posthouse.message.credential import Credential, Issue
 from posthouse.message.journey import Work
 from posthouse.message.message import Body, Section
@@ -26,16 +26,12 @@ WAITING, LEASED, HELD = 0, 1, 2
 STATES: Final = ("waiting", "leased", "held")
 
 JOURNAL_COLUMNS: Final = "seq, id, accepted, head, body, sha256, size, envelope, features, step, sections"
-ENTRY_COLUMNS: Final = (
-    "seq, box, lane, priority, kind, state, front, ready_at, next_at, expires, token, attempt, failures, arrived, work,"
-    " size, message, correlation, holder, luggage"
-)
 BOX_COLUMNS: Final = "id, name"
 TRACE_COLUMNS: Final = "message, stamp, step"
 
 # Rows go in by the hundred: one statement steps once, so the writer gives the interpreter lock away once, not per row.
-# Few sizes, so that every statement stays in the cache of prepared ones.
-_CHUNKS: Final = (256, 64, 16, 4, 1)
+# Few sizes, and none of more text than apsw keeps prepared, which is 16 KiB.
+_CHUNKS: Final = (512, 128, 32, 8, 1)
 
 _encode_sections: Final = msgspec.msgpack.Encoder().encode
 _decode_sections: Final = msgspec.msgpack.Decoder(tuple[Section, ...]).decode
@@ -75,34 +71,30 @@ def letter_of(row: Sequence[Any]) -> Letter:
     )
 
 
-def entry_row(seq: int, entry: Entry, *, box: int, front: int, message: int, arrived: int) -> Row:
-    """Give the queue's row of a new entry."""
-    held = entry.not_before is not None and entry.not_before > arrived
-    next_at = entry.expires
-    if held and entry.not_before is not None:
-        next_at = entry.not_before if next_at is None else min(next_at, entry.not_before)
-    return (
-        seq,
-        box,
-        entry.lane,
-        -entry.priority if held else entry.priority,
-        entry.kind,
-        HELD if held else WAITING,
-        front,
-        0,
-        next_at,
-        entry.expires,
-        0,
-        0,
-        0,
-        arrived,
-        WORK_NUMBER[entry.work],
-        entry.size,
-        message,
-        entry.correlation,
-        "",
-        entry.luggage,
-    )
+class Arrival(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """An entry about to be added, its fields in the order in which the statement `entries-add` reads them."""
+
+    seq: int
+    box: int
+    lane: int
+    priority: int
+    kind: str
+    state: int
+    mark: int
+    """The highest front mark it may get."""
+    next_at: int | None
+    expires: int | None
+    arrived: int
+    work: int
+    size: int
+    message: int
+    correlation: str | None
+    luggage_at: int
+    """Where its luggage begins in that of all arrivals, counted from 1."""
+    luggage_size: int
+
+
+encode_arrivals: Final = msgspec.json.Encoder().encode
 
 
 def leased_of(packed: tuple[Any, Any], *, box: str, until: int) -> tuple[Leased, ...]:
@@ -187,8 +179,8 @@ def inserts(table: str, columns: str, *, cells: Sequence[Cell]) -> Iterator[tupl
 
 @cache
 def _insert(table: str, columns: str, size: int, /) -> str:
-    marks = f"({', '.join('?' * (columns.count(',') + 1))})"
-    return f"INSERT INTO {table} ({columns}) VALUES {', '.join([marks] * size)}"  # noqa: S608 - our own names
+    marks = f"({','.join('?' * (columns.count(',') + 1))})"
+    return f"INSERT INTO {table} ({columns}) VALUES {','.join([marks] * size)}"  # noqa: S608 - our own names
 
 
 def numbers(values: Iterable[int]) -> str:

@@ -104,8 +104,47 @@ UPDATE entry SET state = 0, token = token + 1, failures = failures + 1, ready_at
 -- name: entry-wake
 UPDATE entry SET token = token + 1, ready_at = 0, next_at = expires WHERE seq = ?1
 
+-- name: entries-add
+-- All arrivals of a group at once, each as the list of its fields; ?2 holds their luggage, end to end. An arrival gets
+-- the mark it may get where nothing older stands in its lane: 2 in an empty lane, 1 where only other kinds are, else 0.
+-- `LIMIT -1` keeps the planner from reading a field anew wherever it is named.
+INSERT INTO entry (seq, box, lane, priority, kind, state, front, ready_at, next_at, expires, token, attempt, failures,
+    arrived, work, size, message, correlation, holder, luggage)
+SELECT new_seq, new_box, new_lane, new_priority, new_kind, state,
+    CASE mark
+        WHEN 2 THEN
+            CASE (SELECT kind = new_kind FROM entry INDEXED BY entry_lane
+                    WHERE box = new_box AND lane = new_lane AND priority = new_priority AND seq < new_seq LIMIT 1)
+                WHEN 1 THEN 0
+                WHEN 0 THEN 1 - EXISTS (SELECT 1 FROM entry INDEXED BY entry_lane WHERE box = new_box
+                    AND lane = new_lane AND priority = new_priority AND kind = new_kind AND seq < new_seq)
+                ELSE 2 END
+        WHEN 1 THEN 1 - EXISTS (SELECT 1 FROM entry INDEXED BY entry_lane WHERE box = new_box
+            AND lane = new_lane AND priority = new_priority AND kind = new_kind AND seq < new_seq)
+        ELSE 0 END,
+    0, next_at, expires, 0, 0, 0, arrived, work, size, message, correlation, '',
+    CASE luggage_size WHEN 0 THEN x'' ELSE substr(?2, luggage_at, luggage_size) END
+FROM (SELECT value ->> 0 AS new_seq, value ->> 1 AS new_box, value ->> 2 AS new_lane, value ->> 3 AS new_priority,
+        value ->> 4 AS new_kind, value ->> 5 AS state, value ->> 6 AS mark, value ->> 7 AS next_at,
+        value ->> 8 AS expires, value ->> 9 AS arrived, value ->> 10 AS work, value ->> 11 AS size,
+        value ->> 12 AS message, value ->> 13 AS correlation, value ->> 14 AS luggage_at, value ->> 15 AS luggage_size
+    FROM jsonb_each(?1) LIMIT -1)
+
 -- name: entry-enter
-UPDATE entry SET seq = ?2, state = 0, priority = -priority, token = token + 1, front = ?3, next_at = expires WHERE seq = ?1
+-- What was held enters its lane: the mark as above, and what arrives in the same group is behind or does not count yet.
+UPDATE entry SET seq = ?2, state = 0, priority = -priority, token = token + 1, next_at = expires,
+    front = CASE ?3
+        WHEN 2 THEN
+            CASE (SELECT e.kind = entry.kind FROM entry e INDEXED BY entry_lane WHERE e.box = entry.box
+                    AND e.lane = entry.lane AND e.priority = -entry.priority AND e.seq < ?2 LIMIT 1)
+                WHEN 1 THEN 0
+                WHEN 0 THEN 1 - EXISTS (SELECT 1 FROM entry e INDEXED BY entry_lane WHERE e.box = entry.box
+                    AND e.lane = entry.lane AND e.priority = -entry.priority AND e.kind = entry.kind AND e.seq < ?2)
+                ELSE 2 END
+        WHEN 1 THEN 1 - EXISTS (SELECT 1 FROM entry e INDEXED BY entry_lane WHERE e.box = entry.box
+            AND e.lane = entry.lane AND e.priority = -entry.priority AND e.kind = entry.kind AND e.seq < ?2)
+        ELSE 0 END
+WHERE seq = ?1
 
 -- name: bury
 INSERT INTO dead (box, lane, priority, kind, correlation, work, size, message, luggage, at, attempts, reason)
@@ -217,17 +256,6 @@ WHERE a.number > ? ORDER BY a.number LIMIT ?
 
 -- name: aside-count
 SELECT count(*) FROM aside
-
--- name: lanes-occupied
--- For each [box, lane, priority, kind]: 0 where the lane is empty, 2 where it holds the kind, 1 where only others.
-SELECT json_group_array(
-    CASE (SELECT kind = value ->> 3 FROM entry INDEXED BY entry_lane
-            WHERE box = value ->> 0 AND lane = value ->> 1 AND priority = value ->> 2 LIMIT 1)
-        WHEN 1 THEN 2
-        WHEN 0 THEN 1 + EXISTS (SELECT 1 FROM entry INDEXED BY entry_lane
-            WHERE box = value ->> 0 AND lane = value ->> 1 AND priority = value ->> 2 AND kind = value ->> 3)
-        ELSE 0 END ORDER BY key)
-FROM json_each(?)
 
 -- name: lanes-first
 -- For each [box, lane, priority, kind]: the first and the last kind of the lane, and the first entry of the kind.

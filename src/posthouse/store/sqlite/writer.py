@@ -194,7 +194,7 @@ class Writer:
             group = Group(ledger, changes)
             outcomes = group.run()
             # Before the commit: a disk that fails after it must not turn what is written into a refusal.
-            stirred = frozenset(map(ledger.name, group.stirred))
+            stirred = frozenset(group.stirred)
             cursor.execute("COMMIT").fetchall()
         except BaseException as fault:
             self._roll_back(fault)

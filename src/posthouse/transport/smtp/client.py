@@ -18,7 +18,6 @@ from posthouse.transport.smtp.dialogue.client import (
     Event,
     Manner,
     Over,
-    Ready,
     Secure,
 )
 from posthouse.transport.smtp.dialogue.hearing import is_good
@@ -56,7 +55,9 @@ class Place(NamedTuple):
         if self.path:
             return self.path
         shown = f"[{self.address}]" if ":" in self.address else self.address
-        return f"{self.host}[{shown.strip('[]')}]:{self.port}" if self.host else f"{shown}:{self.port}"
+        if self.host in {"", self.address}:
+            return f"{shown}:{self.port}"
+        return f"{self.host}[{shown.strip('[]')}]:{self.port}"
 
 
 class Said(NamedTuple):
@@ -122,16 +123,15 @@ class Talk:
     async def begin(self, context: ssl.SSLContext) -> None:
         """Go through the greetings; `NoTalk` where they end in nothing."""
         seconds = self._patience.greeting
-        while True:
+        # What comes in one piece with the last greeting may end the talk again.
+        while self._client.state != "ready":
             for event in await self._hear(seconds):
-                if isinstance(event, Ready):
-                    return
                 if isinstance(event, Over):
                     # Some hang up when they are asked to encrypt, instead of saying that they cannot.
                     is_tls_fault = event.is_tls_fault or self._client.state == "securing"
                     raise NoTalk(event.reason, reply=event.reply, is_tls_fault=is_tls_fault)
-                assert isinstance(event, Secure)
-                await self._secure(context)
+                if isinstance(event, Secure):
+                    await self._secure(context)
             seconds = self._patience.reply
 
     async def bring(self, mail: Mail, pieces: Pieces) -> Said:
@@ -290,4 +290,5 @@ async def _dial(place: Place, context: ssl.SSLContext) -> Line:
 def _told(fault: BaseException) -> str:
     if isinstance(fault, TimeoutError):
         return "no answer in time"
-    return str(fault) or type(fault).__name__
+    # What the system says, without its number: people read it in reports.
+    return (isinstance(fault, OSError) and fault.strerror) or str(fault) or type(fault).__name__

@@ -35,6 +35,7 @@ from posthouse.transport.smtp.sts import Policies, fetch
 
 # A second talk is worth its greetings once so many mails are there for each.
 _MAILS_A_TALK: Final = 4
+_MOST_IN_VAIN: Final = 3
 
 _log = structlog.get_logger("posthouse.mail")
 
@@ -138,7 +139,9 @@ class _Walk:
 
     async def _work(self) -> str:
         """Bring mails while there are any and a server takes them; say why no server does."""
+        in_vain = 0
         while self.waiting:
+            before = len(self.results)
             try:
                 address, talk = await self._talk()
             except (NoTalk, NamesUnavailable) as fault:
@@ -147,6 +150,9 @@ class _Walk:
                 await self._use(talk)
             finally:
                 self._pool.give_back(address, talk)
+            in_vain = in_vain + 1 if len(self.results) == before else 0
+            if in_vain == _MOST_IN_VAIN:
+                return f"{talk.place}: the server hangs up before a mail is offered"
         return ""
 
     async def _use(self, talk: Talk) -> None:

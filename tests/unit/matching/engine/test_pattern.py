@@ -72,6 +72,18 @@ def check(seed: int) -> int:
     return found
 
 
+@pytest.mark.parametrize("pattern", ["S[x-z]*b", r"S\s*b"])
+def test_a_short_pattern_is_found_wherever_it_stands(pattern: str) -> None:
+    wide = widen(pattern, has_case=True)
+    assert wide is not None
+    search = make_pattern_search({wide: (1,)})
+    # The places that are looked at together begin and end at borders of 16, 32 or 64 bytes.
+    for before in range(200):
+        facts: set[int] = set()
+        search.find(b"-" * before + b"Sb and more", facts)
+        assert facts == {1}, before
+
+
 def test_an_alternative_is_found_at_the_very_end() -> None:
     # Hyperscan 5.4 overlooks this one where nothing follows.
     wide = widen(r"([ab]{2}| /_é\D)", has_case=False)

@@ -40,6 +40,10 @@ def files(name: str) -> bytes:
         ('subject is "Other"', 'match file "merger.eml" subject = "Other"', True),
         ('header("X-Level") is "3"', 'match file "merger.eml" subject = "Other"', True),
         ('recipient.domain is "beta.example"', 'no match file "merger.eml" recipient.address = "a@b.example"', True),
+        ('message.hidden contains "merger"', 'match message.hidden = "The merger."', True),
+        ('message.hidden contains "merger"', 'no match message.text = "The merger."', False),
+        ('message.hidden contains "merger"', 'no match file "merger.eml"', True),
+        ('message.hidden contains "merger"', 'match file "merger.eml" message.hidden = "The merger."', True),
         ("now.time > 18:00", 'match file "merger.eml" now.time = 19:00', True),
     ],
 )

@@ -28,6 +28,7 @@ MAIL = MailFeatures(
     attachments=(Attachment("a.pdf", "application/pdf", 10), Attachment("b.exe", "application/x-dosexec", 32)),
     is_signed=False,
     authentication={"spf": "pass"},
+    hidden="for filters",
 )
 LETTER = Record(
     kind="mail",
@@ -57,6 +58,7 @@ LETTER = Record(
         ("message.size", None, (1_000_001,)),
         ("object.type", None, ("message/rfc822",)),
         ("message.text", None, ("All is well",)),
+        ("message.hidden", None, ("for filters",)),
         ("message.whole", None, ("Late report\nAll is well",)),
         ("attribute", "floor.room", ("1.7",)),
         ("attribute", "tags", ("a", 5)),

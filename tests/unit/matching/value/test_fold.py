@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from posthouse.matching.value.fold import Collation, fold, origin
 
 TEXTS = st.text(
-    st.characters(exclude_categories=["Cs"]) | st.sampled_from("aA\u0308\u0301ßﬁİ가ᄀ\u1161\u11a8\u0344\u09c7\u09be")
+    st.characters(exclude_categories=["Cs"])
+    | st.sampled_from("aA\u0308\u0301ßﬁİ가ᄀ\u1161\u11a8\u0344\u09c7\u09be\u00ad\u200b\u3164")
 )
 COLLATIONS = st.sampled_from(("folded", "cased", "ascii", "exact"))
 
@@ -28,6 +29,12 @@ COLLATIONS = st.sampled_from(("folded", "cased", "ascii", "exact"))
         ("ABC", "ascii", "abc"),
         ("ﬁ ABC", "exact", "ﬁ ABC"),
         ("１２", "folded", "12"),
+        ("se\u200bc\u00adr\u2060e\ufefft", "folded", "secret"),
+        ("\u202eSecret\u202c", "cased", "Secret"),
+        ("e\u034f\u0301", "cased", "é"),
+        ("se\u200bcret", "ascii", "se\u200bcret"),
+        ("se\u200bcret", "exact", "se\u200bcret"),
+        ("\u200b", "folded", "\u200b"),
         ("ΑΣ", "folded", "ασ"),
     ],
 )
@@ -49,6 +56,23 @@ def test_a_place_leads_back_to_text_that_folds_to_it(text: str, collation: Colla
     first, last = way.back(start, end) if way else (start, end)
     assert 0 <= first <= last <= len(text)
     assert folded[start:end] in fold(text[first:last], collation)
+
+
+def test_nothing_invisible_is_left_by_folding() -> None:
+    everything = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+    for collation in ("folded", "cased"):
+        once = fold(everything, collation)
+        assert not {"\u00ad", "\u200b", "\u2066", "\ufe0f", "\U000e0041", "\u1160"} & set(once)
+        assert fold(once, collation) == once
+
+
+def test_the_way_back_takes_what_is_invisible_along() -> None:
+    text = "\u200bThe se\u200b\u00adcr\u200bet\u200b pl\u00e1n"
+    way = origin(text, "folded")
+    assert way is not None
+    start = fold(text, "folded").index("secret")
+    first, last = way.back(start, start + len("secret"))
+    assert text[first:last] == "se\u200b\u00adcr\u200bet\u200b"
 
 
 def test_the_way_back_is_narrow() -> None:

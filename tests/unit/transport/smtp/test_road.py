@@ -116,7 +116,7 @@ async def test_a_route_asks_the_dns_for_one_host_only() -> None:
 
 async def test_an_address_needs_no_dns() -> None:
     told = Told()
-    assert await places(roads(told), "[192.0.2.1]") == ["192.0.2.1[192.0.2.1]:25"]
+    assert await places(roads(told), "[192.0.2.1]") == ["192.0.2.1:25"]
     assert told.asked == []
 
 

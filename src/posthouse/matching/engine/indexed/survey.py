@@ -18,7 +18,7 @@ _OPEN: Final = {
     "reply_to": 0.1, "mail": 0.1, "from": 0.05, "to": 0.05, "subject": 0.03, "message": 0.01, "sender": 0.01,
     "recipient": 0.01, "levels_between": 0.3, "office": 0.1, "is_signed": 0.1, "is_encrypted": 0.1,
 }  # fmt: skip
-_LONG_TEXTS: Final = frozenset({"message.text", "message.whole"})
+_LONG_TEXTS: Final = frozenset({"message.text", "message.hidden", "message.whole"})
 
 
 class Survey:

@@ -20,7 +20,7 @@ from posthouse.message.instant import from_microseconds
 _SENDER: Final = "sender@example.com"
 _MONDAY: Final = 1_767_571_200 * SECOND
 """5 January 2026, on which an example stands that says a time of day or a weekday only."""
-_MAIL: Final = frozenset({"subject", "is_signed", "is_encrypted", "header", "authentication"})
+_MAIL: Final = frozenset({"subject", "message.hidden", "is_signed", "is_encrypted", "header", "authentication"})
 _MAIL_FAMILIES: Final = ("mail.", "from.", "to.", "cc.", "reply_to.", "attachment.")
 _HISTORY: Final = frozenset({
     "history.fired_count", "history.offices", "history.proposed_actions", "history.gatekeepers", "history.last_action",

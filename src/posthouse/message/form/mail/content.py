@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from posthouse.message.form.mail.charset import decode, decode_lines
 from posthouse.message.form.mail.header import text_of
-from posthouse.message.form.mail.limit import MAX_TEXT, MAX_WRAPS
+from posthouse.message.form.mail.limit import MAX_HIDDEN, MAX_TEXT, MAX_WRAPS
 from posthouse.message.form.mail.part import MESSAGES, Part, Structure, read_structure
 from posthouse.message.form.mail.transfer import IDENTITY, decode_content, find_uuencoded
 
@@ -41,13 +41,17 @@ class Content(NamedTuple):
     is_encrypted: bool | None
     text_is_whole: bool = True
     """False where `text` is only the beginning of it."""
+    hidden: str = ""
+    """The text of HTML parts that their marks keep from being seen."""
+    hidden_is_whole: bool = True
 
     @property
     def unknown(self) -> list[str]:
         """The names of what is not known, or not all of it."""
         names = ("attachments", "is_signed", "is_encrypted")
         missing = [name for name, value in zip(names, self[1:4], strict=True) if value is None]
-        return missing if self.text_is_whole else ["text", *missing]
+        cut = [name for name, whole in (("text", self.text_is_whole), ("hidden", self.hidden_is_whole)) if not whole]
+        return [*cut, *missing]
 
 
 def read_content(raw: bytes, structure: Structure) -> Content:
@@ -60,6 +64,9 @@ def read_content(raw: bytes, structure: Structure) -> Content:
         gathered.is_signed or (False if gathered.files_are_whole else None),
         gathered.is_encrypted or (False if gathered.files_are_whole else None),
         gathered.text_is_whole,
+        "\n".join(gathered.hidden),
+        # What is missing of the text may hide something too.
+        gathered.text_is_whole and gathered.hidden_room >= 0,
     )
 
 
@@ -81,6 +88,8 @@ class _Gathered:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.hidden: list[str] = []
+        self.hidden_room = MAX_HIDDEN
         self.files: list[File] = []
         self.is_signed = False
         self.is_encrypted = False
@@ -181,9 +190,13 @@ class _Gathered:
         if not charset and (named := _META.search(content, 0, _META_WITHIN)):
             charset = named[1].decode("ascii")
         # The parser is loaded when the first mail in HTML comes, and not with the office.
-        from posthouse.message.form.mail.html import visible_text  # noqa: PLC0415
+        from posthouse.message.form.mail.html import read_html  # noqa: PLC0415
 
-        self._add_piece(visible_text(decode(self._readable(content, place), charset)))
+        html = read_html(decode(self._readable(content, place), charset))
+        self._add_piece(html.text)
+        if html.hidden:
+            self.hidden.append(html.hidden[: max(self.hidden_room, 0)])
+            self.hidden_room -= len(html.hidden)
 
     def _take(self, content: bytes, charset: str, place: _Place) -> None:
         if self.text_is_whole:

@@ -1,13 +1,15 @@
-"""The text of HTML that its reader sees, without the marks; time and memory stay linear whatever the marks do."""
+"""The text of HTML without the marks, and apart from it what its reader does not see; time and memory stay linear."""
 
 from __future__ import annotations
 
 import html
 import re
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from posthouse.message.form.mail.hiding import INHERITED, LONGEST, Effect, effect_of, may_hide
 from posthouse.message.form.mail.limit import MAX_TAGS
 
 # A break stands where a browser would begin a new line or cell, and nowhere else: what is bold in the middle of a
@@ -35,7 +37,7 @@ _LONG_MARK: Final = re.compile(r"<[^>]{2048}|=\s*+[\"'][^\"'>]*+>")
 _FEW: Final = 1_000
 _UNSEEN: Final = ["script", "style", "head", "template", "title"]
 _MAY_BE_UNSEEN: Final = re.compile(r"<(?:[sS][cCtT]|[hH][eE]|[tT][eEiI])")
-_HIDDEN: Final = '[hidden],[style*="display:none" i],[style*="display: none" i]'
+_MAY_HIDE: Final = "[style],[hidden]"
 # Where a tree would take too long: comments, what is not text, and the marks themselves.
 _MARK: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|head|template|title)\b.*?(?:</\1\s*>|\Z)|</?[a-z!?](?:[^<>\"']|\"[^\"]*\"|'[^']*')*>?",
@@ -43,22 +45,60 @@ _MARK: Final = re.compile(
 )
 
 
-def visible_text(source: str) -> str:
-    """Give the text of an HTML document, a line for each of its blocks."""
+class Html(NamedTuple):
+    """The text of a document, a line for each of its blocks."""
+
+    text: str
+    """What its reader sees."""
+    hidden: str = ""
+    """What stands there and is not seen: its marks hide it."""
+
+
+def read_html(source: str) -> Html:
+    """Read an HTML document."""
     source = source.replace(_BREAK, " ").replace("\0", "")
     tags = source.count("<")
     if tags > MAX_TAGS or (len(source) > _SHORT and _LONG_MARK.search(source)):
-        return _tidy(_text_of_marks(_BREAKING.sub(_BREAK + "<", source)))
+        return Html(_tidy(_text_of_marks(_BREAKING.sub(_BREAK + "<", source))))
     if tags > _FEW:
         source = _FORMATTING.sub(r"<\1x", source)
     document = LexborHTMLParser(_BREAKING.sub(_BREAK + "<", source))
     if _MAY_BE_UNSEEN.search(source):
         document.strip_tags(_UNSEEN)
-    if "display" in source or "hidden" in source:
-        for node in document.css(_HIDDEN):
-            node.decompose()
+    hidden = _take_hidden(document.css(_MAY_HIDE)) if may_hide(source) else ""
     root = document.root
-    return "" if root is None else _tidy(root.text())
+    return Html("" if root is None else _tidy(root.text()), hidden)
+
+
+def _take_hidden(found: Iterable[LexborNode]) -> str:
+    """Take out of the document what its reader does not see, and give its text."""
+    # One that both parts of the selector find is told twice, and must not be taken out twice.
+    nodes = {node.mem_id: node for node in found}
+    undone: dict[str, set[int]] = {name: set() for name in INHERITED}
+    taken: list[str] = []
+    # From the last to the first: what stands within another one is gone before that one is looked at.
+    for identity, node in reversed(nodes.items()):
+        attributes = node.attributes
+        effect = effect_of((attributes.get("style") or "")[:LONGEST])
+        if _is_hidden(effect, identity, undone) or ("hidden" in attributes and not effect.has_display):
+            taken.append(node.text())
+            node.decompose()
+        else:
+            for name in effect.shows:
+                _note_above(node, undone[name])
+    return _tidy(_BREAK.join(reversed(taken)))
+
+
+def _is_hidden(effect: Effect, identity: int, undone: Mapping[str, set[int]]) -> bool:
+    return effect.hides or any(identity not in undone[name] for name in effect.hides_until)
+
+
+def _note_above(node: LexborNode, noted: set[int]) -> None:
+    """Note all marks around one; what is noted already has those around it noted too."""
+    above = node.parent
+    while above is not None and above.mem_id not in noted:
+        noted.add(above.mem_id)
+        above = above.parent
 
 
 def _text_of_marks(source: str) -> str:

@@ -20,5 +20,7 @@ MAX_WRAPS: Final = 4
 """Mails within mails that stand there encoded, which the standard forbids: each has to be decoded to be read."""
 MAX_TEXT: Final = 1_048_576
 """Characters of the text of all parts."""
+MAX_HIDDEN: Final = 262_144
+"""Characters of text that HTML hides from its reader."""
 MAX_TAGS: Final = 10_000
 """Marks of an HTML text that is read as a tree; one with more is read as a sequence of marks."""

@@ -73,10 +73,15 @@ def organisation_of(domain: str) -> str:
 @functools.cache
 def _suffix_of() -> Callable[[str], str | None]:
     # The list is large, and only a mail without a policy of its very own domain needs it.
-    import publicsuffix2  # noqa: PLC0415
+    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415
 
-    listed = publicsuffix2.PublicSuffixList(idna=True)
-    return lambda domain: listed.get_tld(domain, strict=True)
+    listed = PublicSuffixList(accept_unknown=False)
+
+    def suffix_of(domain: str) -> str | None:
+        suffix: str | None = listed.publicsuffix(domain)
+        return suffix
+
+    return suffix_of
 
 
 def _is_aligned(one: str, author: str, *, strict: bool) -> bool:

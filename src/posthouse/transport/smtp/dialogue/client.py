@@ -7,7 +7,6 @@ gives after every call, begins to encrypt on `Secure`, and keeps the time.
 from __future__ import annotations
 
 import base64
-import binascii
 from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
@@ -55,6 +54,10 @@ TABLE: Final[dict[tuple[State, int], Act]] = {
     ("leaving", 4): "over",
     ("leaving", 5): "over",
 }
+
+
+# SCRAM asks twice, PLAIN once where a server overheard what was said at first.
+_MOST_CHALLENGES: Final = 3
 
 
 class Secure(NamedTuple):
@@ -118,6 +121,7 @@ class Client:
         self._out: list[bytes] = []
         self._events: list[Event] = []
         self._mechanism: Mechanism | None = None
+        self._challenges = 0
         self._mail: Mail | None = None
         self._commands: deque[bytes] = deque()
         self._awaited: deque[int] = deque()
@@ -255,9 +259,13 @@ class Client:
 
     def _challenge(self, reply: Reply) -> None:
         assert self._mechanism is not None
+        self._challenges += 1
+        if self._challenges > _MOST_CHALLENGES:
+            raise Unconvincing("expected the server to take the password or to refuse it, found yet another question")
         try:
             challenge = base64.b64decode(reply.text, validate=True)
-        except binascii.Error:
+        except ValueError:
+            # It is no base64, or not even ASCII.
             raise Unconvincing("expected a challenge in base64, found something else") from None
         self._out.append(base64.b64encode(self._mechanism.answer(challenge)) + b"\r\n")
 

@@ -16,7 +16,9 @@ _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 # A lone dot between two line ends, at least one of them bare: whoever sends this means the end of the mail, or wants a
 # laxer reader to take it for one.
 _FALSE_END: Final = re.compile(rb"(?:\r|\n)\.(?:\r|\n)")
-_RECEIVED: Final = re.compile(rb"^received[ \t]*:", re.IGNORECASE | re.MULTILINE)
+_LONE_RETURN: Final = re.compile(rb"\r(?!\n)")
+# In small letters, behind a line end: what begins with letters that are known is found many times as quickly.
+_RECEIVED: Final = re.compile(rb"\nreceived[ \t]*:")
 
 Flaw = Literal["", "bare", "false end", "nul", "header", "line", "size", "hops"]
 # The worst first: which one is named must not hang on where the mail was cut into pieces.
@@ -128,7 +130,7 @@ class Content:
             self._blame("header")
         elif end < 0:
             return
-        elif len(_RECEIVED.findall(header, 0, end)) > self._caps.hops:
+        elif len(_RECEIVED.findall(b"\n" + header[:end].lower())) > self._caps.hops:
             self._blame("hops")
         self._header = None
 
@@ -137,8 +139,8 @@ class Content:
 
 
 def _is_bare(data: bytes) -> bool:
-    # All are in pairs where there are twice as many of both as there are pairs.
-    return len(data) - len(data.translate(None, b"\r\n")) != 2 * data.count(b"\r\n")
+    # Each CR has its LF, and there are as many of both. To count the pairs would take four times as long.
+    return data.count(b"\r") != data.count(b"\n") or _LONE_RETURN.search(data) is not None
 
 
 def _held_back(data: bytes) -> int:

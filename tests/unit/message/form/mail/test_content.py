@@ -8,8 +8,8 @@ import pytest
 
 from posthouse.message.features import Attachment, MailFeatures, features_of_mail
 from posthouse.message.form.mail.charset import decode, decode_lines
-from posthouse.message.form.mail.html import visible_text
-from posthouse.message.form.mail.limit import MAX_DEPTH, MAX_PARTS, MAX_TAGS, MAX_TEXT
+from posthouse.message.form.mail.html import read_html
+from posthouse.message.form.mail.limit import MAX_DEPTH, MAX_HIDDEN, MAX_PARTS, MAX_TAGS, MAX_TEXT
 from posthouse.message.form.mail.parameter import read_valued
 from posthouse.message.form.mail.part import read_structure
 
@@ -212,12 +212,55 @@ def test_a_file_in_a_text_is_taken_out_of_it() -> None:
     ],
 )
 def test_html_gives_the_text_its_reader_sees(source: str, text: str) -> None:
-    assert visible_text(source) == text
+    assert read_html(source).text == text
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "hidden"),
+    [
+        ('seen<div STYLE="DISPLAY:NONE">not</div>', "seen", "not"),
+        ("<p style='display :\tnone !important'>not</p><p style='color:red;display:block'>seen", "seen", "not"),
+        ("<p style='display:/* block */none'>not", "", "not"),
+        ("<p style='d\\69splay:none'>not", "", "not"),
+        ("<p style='display:none!important;display:block'>not", "", "not"),
+        ("<p style='display:none;display:block'>seen", "seen", ""),
+        ("<p hidden style='display:none'>not<b hidden>nor</b></p>seen", "seen", "not\nnor"),
+        ("<p hidden style='display:block'>seen", "seen", ""),
+        ("<p style='visibility:hidden'>not</p><p style='opacity:0.0'>nor</p>seen", "seen", "not\nnor"),
+        ("se<i style='font-size:0'>xyz</i>cret", "secret", "xyz"),
+        ("<p style='font-size:1px'>not</p><p style='font-size:1.5em'>seen</p>", "seen", "not"),
+        ("<div style='font-size:0'><p style='font-size:14px'>seen</p></div>", "seen", ""),
+        ("<p style='COLOR:transparent'>not<b style='color:red'>", "not", ""),
+        ("<p style='color: transparent'>not</p>seen", "seen", "not"),
+        ("<p style='d&#105;splay:n&#111;ne'>not</p>seen", "seen", "not"),
+        ("<p style='max-height:0px;overflow:hidden'>not</p><p style='max-height:0'>seen", "seen", "not"),
+        ("<body style='display:none'>not<p style='x'>at <b style='y'>all", "", "not\nat all"),
+        ("<div style='display:none'>a<div hidden>b<div style='display:none'>c</div></div></div>d", "d", "a\nb\nc"),
+    ],
+)
+def test_what_html_hides_is_kept_apart(source: str, text: str, hidden: str) -> None:
+    found = read_html(source)
+    assert (found.text, "\n".join(sorted(found.hidden.split("\n")))) == (text, "\n".join(sorted(hidden.split("\n"))))
+
+
+def test_what_is_hidden_is_read_up_to_a_limit() -> None:
+    raw = b"Content-Type: text/html\n\nseen<p hidden>" + b"not " * (MAX_HIDDEN // 2)
+    found = features_of_mail(raw)
+    assert found.text == "seen"
+    assert found.hidden is not None
+    assert len(found.hidden) == MAX_HIDDEN
+    assert found.unknown == ("hidden",)
+    assert features_of_mail(b"\nplain").hidden == ""
+
+
+def test_many_marks_that_take_back_what_hides_are_looked_at_once() -> None:
+    deep = "<div style='font-size:0;visibility:hidden'>" * 4_000 + "<p style='font-size:9pt;visibility:visible'>seen"
+    assert read_html(deep) == ("seen", "")
 
 
 def test_html_of_many_marks_is_read_without_a_tree() -> None:
     rows = "<p>wo<b>rd</b> &amp; more</p><!-- x --><style>y</style>" * (MAX_TAGS // 8 + 1)
-    assert set(visible_text(rows).split("\n")) == {"word & more"}
+    assert set(read_html(rows).text.split("\n")) == {"word & more"}
 
 
 def test_html_says_its_charset_itself() -> None:
@@ -257,12 +300,17 @@ def test_signed_and_encrypted_mails_are_known(raw: bytes, is_signed: bool, is_en
 def test_past_the_limits_of_parts_the_content_is_unknown(raw: bytes) -> None:
     found = features_of_mail(raw)
     assert (found.text, found.attachments, found.is_signed, found.is_encrypted) == (None, None, None, None)
-    assert set(found.unknown) == {"text", "attachments", "is_signed", "is_encrypted"}
+    assert set(found.unknown) == {"text", "hidden", "attachments", "is_signed", "is_encrypted"}
 
 
 def test_of_too_much_text_the_beginning_is_known() -> None:
     found = features_of_mail(b"Subject: x\n\n" + b"y" * (MAX_TEXT + 1))
-    assert (found.subject, found.text, found.attachments, found.unknown) == ("x", "y" * MAX_TEXT, (), ("text",))
+    assert (found.subject, found.text, found.attachments, found.unknown) == (
+        "x",
+        "y" * MAX_TEXT,
+        (),
+        ("text", "hidden"),
+    )
     assert features_of_mail(b"\n" + b"y" * MAX_TEXT).unknown == ()
 
 
@@ -285,7 +333,7 @@ def test_what_stands_behind_a_cut_is_no_text() -> None:
     assert (found.text or "")[:8] == "one\ny y "
     assert "three" not in (found.text or "")
     assert [each.content_type for each in found.attachments or ()] == ["x/y"]
-    assert found.unknown == ("text",)
+    assert found.unknown == ("text", "hidden")
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_the_beginning_of_a_mail_says_what_it_can() -> None:
     raw = b"Subject: x\n\nText and mo"
     found = features_of_mail(raw, size=1_000)
     assert (found.subject, found.text, found.attachments, found.is_signed) == ("x", "Text and ", None, None)
-    assert set(found.unknown) == {"text", "attachments", "is_signed", "is_encrypted"}
+    assert set(found.unknown) == {"text", "hidden", "attachments", "is_signed", "is_encrypted"}
     assert features_of_mail(memoryview(raw), size=len(raw)).unknown == ()
     assert "subject" in features_of_mail(b"", size=1_000).unknown
 

@@ -101,6 +101,10 @@ def test_authors_of_one_domain_are_one() -> None:
         ("a.b.mill.com", "mill.com"),
         ("x.y.city.kawasaki.jp", "city.kawasaki.jp"),
         ("a.b.c.kawasaki.jp", "b.c.kawasaki.jp"),
+        # These became suffixes after 2019.
+        ("www.mill.workers.dev", "mill.workers.dev"),
+        ("www.mill.pages.dev", "mill.pages.dev"),
+        ("a.b.xn--mller-kva.co.uk", "xn--mller-kva.co.uk"),
     ],
 )
 def test_organisations(domain: str, organisation: str) -> None:
