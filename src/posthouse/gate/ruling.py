@@ -35,3 +35,5 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     recipients: tuple[str, ...] | None = None
     """Those it is about, where the rules speak of single recipients; None for all."""
     tell_sender: Literal["no", "yes", "with reason"] = "no"
+    otherwise: Ruling | None = None
+    """Of `gate`: what the other rules say, for when everybody it names has had the message already."""
