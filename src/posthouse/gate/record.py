@@ -1,25 +1,23 @@
-"""Lines for the audit, as deciders write them; who commits them seals each with a salt nobody can guess."""
+"""Lines for the audit, as deciders write them; who commits them salts each with what nobody can guess."""
 
 from __future__ import annotations
 
-import hashlib
-
 import msgspec
 
+from posthouse.message.audit import audit_entry, commitment_of
 from posthouse.message.case import AuditEntry
 
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 
 
 def record(act: str, subject: object, *, at: int, actor: str, **facts: object) -> AuditEntry:
-    """Give a line for the audit, not sealed yet; facts that say nothing are left out."""
+    """Give a line for the audit, not salted yet; facts that say nothing are left out."""
     said = {name: value for name, value in facts.items() if value not in ("", None, (), [])}
-    payload = _encode(said) if said else b""
-    return AuditEntry(at=at, actor=actor, act=act, subject=str(subject), commitment=b"", payload=payload)
+    return audit_entry(act, str(subject), at=at, actor=actor, payload=_encode(said) if said else b"")
 
 
-def seal(entry: AuditEntry, salt: bytes) -> AuditEntry:
-    """Give a line with what stays of it when what it says of persons is erased; a sealed one stays as it is."""
-    if entry.commitment:
+def salted(entry: AuditEntry, salt: bytes) -> AuditEntry:
+    """Give a line from which nothing can be guessed once its payload is erased; one that was salted stays as it is."""
+    if entry.salt or not entry.payload:
         return entry
-    return msgspec.structs.replace(entry, salt=salt, commitment=hashlib.sha256(salt + entry.payload).digest())
+    return msgspec.structs.replace(entry, salt=salt, commitment=commitment_of(salt, entry.payload))

@@ -195,6 +195,8 @@ class Docket(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     is_postponed: bool = False
     """Its expiry was put off once, as somebody was writing."""
     is_expired: bool = False
+    extensions: int = 0
+    """How often it was given one interval more because no rule fired."""
     fault: str = ""
     """Why what was to be done with it could not be done."""
     claimed_by: str = ""
