@@ -23,7 +23,7 @@ from posthouse.matching.engine.indexed.sweep import find
 from posthouse.matching.engine.single.evaluate import asks_for_recipients, judge, truth_at
 from posthouse.matching.engine.single.ground import Ground
 from posthouse.matching.language.rule.rule import Checkpoint, Telling
-from posthouse.matching.match import FALSE, TRUE, UNKNOWN, Truth
+from posthouse.matching.match import FALSE, UNKNOWN, Truth
 from posthouse.matching.value.record import Record
 from posthouse.message.case import Fired, Side
 
@@ -241,9 +241,7 @@ def _divided(proposals: Sequence[Proposal], record: Record, beside: Beside) -> t
     groups: dict[tuple[int, ...], list[int]] = {}
     for place in range(len(record.recipients)):
         mine = tuple(
-            number
-            for number, proposal in enumerate(proposals)
-            if proposal.places is None or place in proposal.places
+            number for number, proposal in enumerate(proposals) if proposal.places is None or place in proposal.places
         )
         groups.setdefault(mine, []).append(place)
     parts = [(rank([proposals[number] for number in mine], beside), places) for mine, places in groups.items()]

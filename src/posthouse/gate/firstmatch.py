@@ -68,11 +68,12 @@ def _ruling(rule: BookRule, action: Action, fired: Sequence[Fired], sides: Seque
 
 
 def _sides(rule: BookRule) -> list[Side]:
-    return [
-        Side(action=action.name, to=action.to, saying=action.saying, rule=rule.name)
-        for action in rule.rule.actions
-        if action.name == "copy" or action.name == "notify"
-    ]
+    found: list[Side] = []
+    for action in rule.rule.actions:
+        # Two comparisons, so that the type of the name is known.
+        if action.name == "copy" or action.name == "notify":  # noqa: PLR1714
+            found.append(Side(action=action.name, to=action.to, saying=action.saying, rule=rule.name))
+    return found
 
 
 def _fired(book: RuleBook, rule: BookRule, record: Record, terms: Terms) -> Fired:
