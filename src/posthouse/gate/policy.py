@@ -90,7 +90,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """After what time the administrator is told."""
     retention: Span = Span(365)
     """How long the record of a decided case is kept."""
-    administrator: str = "administrator"
+    administrator: str = "office administrator"
     """The role that stands in where a gatekeeper cannot act."""
     postmaster: str = "postmaster"
     """The role that has what nobody else can have."""

@@ -38,8 +38,8 @@ class Seats(Protocol):
         ...
 
 
-class Nobody:
-    """An organisation that knows nobody: every role is as it is named, and can act."""
+class NoOrganisation:
+    """Where nobody has said who is who: every role is as it is named, and can act."""
 
     def role(self, name: str, /) -> str | None:
         return name
