@@ -6,7 +6,7 @@ It keeps nothing but what the rules count; what it decides is written by whoever
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
@@ -18,22 +18,18 @@ from posthouse.gate.opening import Setting
 from posthouse.gate.policy import DEFAULT, Policy
 from posthouse.gate.rulebook import RuleBook
 from posthouse.gate.ruling import Ruling
-from posthouse.gate.seat import Nobody, Seats
 from posthouse.gate.statistics import OfficeFigures, SenderFigures, Statistics
 from posthouse.matching.language.rule.rule import Checkpoint
-from posthouse.matching.value.record import Context, History, Organisation, Record, make_record
+from posthouse.matching.value.record import Context, History, Record, make_record
 from posthouse.message.case import Wrapper, unpack_wrapper
 from posthouse.message.features import MAIL
 from posthouse.message.journey import Journey
 from posthouse.message.message import HOP
 from posthouse.message.name import MalformedName, parse_mailbox
 from posthouse.message.passage import Facts, Passage
+from posthouse.organisation.snapshot import Snapshot as Who
 
 _REPORT: Final = "multipart/report"
-
-
-class Company(Organisation, Seats, Protocol):
-    """Who is who, and who sits where."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +40,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The mail name of the office."""
     book: RuleBook | None = None
     policy: Policy = DEFAULT
-    organisation: Company | None = None
+    organisation: Who | None = None
     organisation_edition: int = 0
 
 
@@ -132,8 +128,7 @@ class RuleJudge:
         self, journeys: Sequence[Journey], rulings: dict[int, tuple[Ruling, ...]], facts: Facts
     ) -> Iterator[Journey]:
         snapshot = self.snapshot
-        organisation: Seats = snapshot.organisation if snapshot.organisation is not None else Nobody()
-        setting = Setting(snapshot.policy, organisation, facts.now, snapshot.policy.tzinfo)
+        setting = Setting(snapshot.policy, snapshot.organisation, facts.now, snapshot.policy.tzinfo)
         means = Conduct(setting, Writer(snapshot.name, facts.now))
         for place, journey in enumerate(journeys):
             ruled = rulings.get(place, NOTHING)

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 from posthouse.gate.opening import Opened, Setting, open_case
 from posthouse.gate.policy import DEFAULT, Policy
 from posthouse.gate.ruling import Ruling
-from posthouse.gate.seat import NoOrganisation, Seats
 from posthouse.message.case import Command, Fired, Review, Stop
 from posthouse.message.journey import Journey
+from posthouse.organisation.snapshot import Snapshot
 from posthouse.testing.build import START
 from posthouse.testing.journey import journey
 
@@ -41,8 +41,8 @@ def review(gatekeeper: str, action: Command = "release", **given: Any) -> Review
     return Review(gatekeeper=gatekeeper, action=action, **{**known, **given})
 
 
-def setting(now: int = START, *, policy: Policy = DEFAULT, seats: Seats | None = None) -> Setting:
-    return Setting(policy, seats or NoOrganisation(), now, policy.tzinfo)
+def setting(now: int = START, *, policy: Policy = DEFAULT, who: Snapshot | None = None) -> Setting:
+    return Setting(policy, who, now, policy.tzinfo)
 
 
 def opened(ruling: Ruling, *, of: Journey | None = None, by: Setting | None = None) -> Opened:

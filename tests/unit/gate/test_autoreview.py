@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from posthouse.gate.autoreview import due_for, extended, extension, on_expiry, on_retain, put_off, warned
+from posthouse.gate.autoreview import Coming, due_for, extended, extension, on_expiry, on_retain, put_off, warned
 from posthouse.gate.policy import Policy, read_policy
 from posthouse.gate.review import Order, recorded
 from posthouse.gate.ruling import Ruling
@@ -60,7 +60,7 @@ def test_a_command_that_stands_there_is_carried_out_first() -> None:
 def test_somebody_who_writes_is_waited_for_once() -> None:
     writing = inbox(claimed_by="ada", claimed_until=START + 10 * MINUTE)
     coming = due_for(writing, CASE, setting=setting())
-    assert coming == ("put off", START + 10 * MINUTE)
+    assert coming == Coming("put off", START + 10 * MINUTE)
     assert coming.at is not None
     later = put_off(writing, coming.at)
     still = msgspec.structs.replace(later, claimed_until=START + 20 * MINUTE)

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 import pytest
 
 from posthouse.gate.opening import case_id, content_of, docket_at
-from posthouse.gate.policy import Policy, read_policy
-from posthouse.gate.seat import may_see, seated
+from posthouse.gate.policy import read_policy
+from posthouse.gate.seat import may_act, seated
 from posthouse.gate.wrapper import release
 from posthouse.message.case import INBOX, Stop, pack_wrapper, unpack_wrapper
 from posthouse.message.journey import unpack
+from posthouse.organisation.form.parse import parse_directory
+from posthouse.organisation.snapshot import Snapshot
 from posthouse.testing.build import START
 from posthouse.testing.journey import journey, message
 from tests.unit.gate.slips import fired, gating, opened, review, setting
@@ -17,39 +19,31 @@ from tests.unit.gate.slips import fired, gating, opened, review, setting
 DAY = 86_400_000_000
 
 
-class House:
-    """A small organisation: who can act in which role."""
-
-    def __init__(
-        self, acting: Mapping[str, Collection[str]], deputies: Mapping[str, Collection[str]] | None = None
-    ) -> None:
-        self._acting = acting
-        self._deputies = deputies or {}
-
-    def role(self, name: str, /) -> str | None:
-        return next((role for role in self._acting if role.casefold() == name.casefold()), None)
-
-    def acting(self, role: str, /) -> Collection[str]:
-        return self._acting.get(role, ())
-
-    def deputies(self, role: str, /) -> Collection[str]:
-        return self._deputies.get(role, ())
-
-    def people(self, address: str, /) -> Collection[str]:
-        return (address.partition("+")[0],)
-
-    def location(self, address: str, /) -> str:
-        return f"where {address} works"
-
-
-HOUSE = House(
-    {"Legal": ["lea"], "Empty": [], "Second": ["sue"], "office administrator": ["olga"], "postmaster": ["pam"]},
-    {"Empty": ["Second"]},
+HOUSE = Snapshot(
+    parse_directory("""
+[user."lea@house.example"]
+aliases = ["lea+private@house.example"]
+location = "Ulm"
+[user."sue@house.example"]
+[user."olga@house.example"]
+[user."pam@house.example"]
+[role."Legal"]
+holders = ["lea@house.example"]
+[role."Second"]
+holders = ["sue@house.example"]
+[role."Empty"]
+deputies = ["Second"]
+[role."office administrator"]
+holders = ["olga@house.example"]
+[role."postmaster"]
+holders = ["pam@house.example"]
+""")
 )
 
 
 def who(*named: str, parties: Collection[str] = ()) -> list[tuple[str, str]]:
-    stops = seated([Stop(gatekeeper=one) for one in named], HOUSE, policy=Policy(), parties=parties)
+    parties = [f"{party}@house.example" for party in parties]
+    stops = seated([Stop(gatekeeper=one) for one in named], HOUSE, now=START, parties=parties)
     return [(stop.gatekeeper, stop.named) for stop in stops]
 
 
@@ -130,8 +124,9 @@ def test_nobody_reviews_their_own_mail() -> None:
     assert who("Legal", parties=["lea+private"]) == [("office administrator", "Legal")]
     assert who("Legal", parties=["lea", "olga"]) == [("postmaster", "Legal")]
     assert who("Legal", parties=["lea", "olga", "pam"]) == [("postmaster", "Legal")]
-    assert may_see("Legal", HOUSE, parties=["bob"])
-    assert not may_see("Legal", HOUSE, parties=["lea+private"])
+    assert may_act("lea@house.example", HOUSE, parties=["bob"])
+    assert not may_act("lea@house.example", HOUSE, parties=["lea+private@house.example"])
+    assert not may_act("lea", None, parties=["LEA"])
 
 
 # G-49, G-204
@@ -140,15 +135,15 @@ def test_who_is_named_twice_is_visited_once_with_both_reasons() -> None:
         Stop(gatekeeper="Legal", reasons=("big",), within=9),
         Stop(gatekeeper="LEGAL", reasons=("late",), within=5),
     ]
-    (stop,) = seated(stops, HOUSE, policy=Policy(), parties=())
+    (stop,) = seated(stops, HOUSE, now=START, parties=())
     assert (stop.reasons, stop.within) == (("big", "late"), 5)
 
 
 # G-196
 def test_a_stand_in_is_named_in_the_docket_and_in_the_audit() -> None:
-    made = opened(gating("Empty"), by=setting(seats=HOUSE))
+    made = opened(gating("Empty"), of=journey(message(), sender="lea@house.example"), by=setting(who=HOUSE))
     assert made.docket.fault == "stands in for Empty"
-    assert made.docket.location == "where alice works"
+    assert made.docket.location == "Ulm"
     assert b"Second for Empty" in made.audits[0].payload
 
 

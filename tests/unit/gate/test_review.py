@@ -9,6 +9,7 @@ from posthouse.gate.review import (
     FINAL,
     STATES,
     WHO,
+    Actor,
     Order,
     concluded,
     due_of,
@@ -68,7 +69,8 @@ def test_who_may_give_which_command_stands_in_a_table() -> None:
 # G-157
 def test_a_legal_hold_keeps_everything() -> None:
     held = gated.case(is_on_hold=True)
-    for command, actor in (("delete", "person"), ("delete", "mailbag"), ("purge", "retain date")):
+    ways: list[tuple[Command, Actor]] = [("delete", "person"), ("delete", "mailbag"), ("purge", "retain date")]
+    for command, actor in ways:
         assert judge(gated.docket(), held, command=command, actor=actor).answer == "refused"
     assert judge(gated.docket(), held, command="release", actor="person").answer == "may"
     assert due_of(gated.docket(retain=START, expires=None), held) is None
