@@ -18,6 +18,7 @@ from posthouse.office.backroom import BackRoom
 from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
 from posthouse.office.counter import Counter
+from posthouse.office.desk.desk import Desk
 from posthouse.office.examination import Examination
 from posthouse.office.holding import Holding
 from posthouse.office.intake import Intake, Stores
@@ -96,6 +97,8 @@ class House:
             calls.ListHeld: holding.held,
             calls.FlushPlace: holding.flush,
         }
+        self._desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
+        self._answers |= self._desk.answers()
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
@@ -114,7 +117,7 @@ class House:
             postmen.serve(self._doors)
             store.watch(postmen.stir)
             store.watch(self.counter.waiting.stir)
-        runs = [self._timekeeper.run(), *(postmen.run() for postmen in self._postmen)]
+        runs = [self._timekeeper.run(), self._desk.run(), *(postmen.run() for postmen in self._postmen)]
         self._tasks = [asyncio.create_task(run) for run in runs]
         for task in self._tasks:
             task.add_done_callback(_report)
