@@ -12,9 +12,10 @@ import structlog
 
 from posthouse.clock import Clock
 from posthouse.message.changes import Changes
-from posthouse.office import calls
+from posthouse.office import calls, deskcalls
 from posthouse.office.agenda import Agenda
 from posthouse.office.backroom import BackRoom
+from posthouse.office.bookkeeping import Bookkeeping
 from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
 from posthouse.office.counter import Counter
@@ -95,6 +96,15 @@ class House:
             calls.HoldPlace: holding.hold,
             calls.ListHeld: holding.held,
             calls.FlushPlace: holding.flush,
+        }
+        books = Bookkeeping(clock, stores.durable, library=intake.library)
+        self._answers |= {
+            deskcalls.ListBooks: books.books,
+            deskcalls.ListEditions: books.editions,
+            deskcalls.ReadEdition: books.edition,
+            deskcalls.ListActivations: books.activations,
+            deskcalls.WriteEdition: books.write,
+            deskcalls.Activate: books.activate,
         }
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._tasks: list[asyncio.Task[None]] = []
