@@ -20,7 +20,7 @@ from bench.plan import Plan
 from posthouse.client import Draft
 from posthouse.matching.language.rule.printer import print_rules
 from posthouse.matching.language.rule.rule import Action, OnUnknown, Rule, RuleFile
-from posthouse.matching.predicate.node import Compare, Predicate
+from posthouse.matching.predicate.node import And, Compare, Number, Part, Predicate
 from posthouse.office.deskcalls import Activate, WriteEdition
 from posthouse.organisation.directory import Directory, Role, User
 from posthouse.organisation.form.print import print_directory
@@ -75,9 +75,9 @@ async def measure_gated(plan: Plan) -> Results:
         crowd = GatedCrowd(office, plan)
         crowd.read(corpus, plan.seed)
         for book, text in (("organisation", organisation(plan.seed)), ("rules", rules_of(corpus, plan.seed))):
-            written = await office.ask(WriteEdition(book=book, text=text, by="bench"))
+            written = await office.call(WriteEdition(book=book, text=text, by="bench"))
             assert written.edition is not None, written.faults[:3]
-            await office.ask(Activate(book=book, number=1, by="bench"))
+            await office.call(Activate(book=book, number=1, by="bench"))
         put_aside()
         contender = Contender("accept_with_rules_per_s", OURS, crowd.round, "1,000 rules, texts of 256 bytes")
         figures = await compete([contender], plan.scale.rounds)
@@ -88,7 +88,17 @@ async def measure_gated(plan: Plan) -> Results:
 def _rule(number: int, predicate: Predicate, action: Action) -> Rule:
     # A window that was not watched for long enough is unknown: that must not gate everything at the start.
     unknown: OnUnknown | None = "no match" if isinstance(predicate, Compare) else None
-    return Rule(name=f"rule {number}", condition=predicate, actions=(action,), on_unknown=unknown)
+    return Rule(name=f"rule {number}", condition=_sized(predicate), actions=(action,), on_unknown=unknown)
+
+
+def _sized(predicate: Predicate) -> Predicate:
+    """Give the sizes of a condition their unit, which a rule book does not go without."""
+    if isinstance(predicate, And):
+        return And(tuple(map(_sized, predicate.parts)))
+    if isinstance(predicate, Compare) and predicate.left == Part("message.size"):
+        assert isinstance(predicate.right, Number)
+        return msgspec.structs.replace(predicate, right=Number(predicate.right.value, "size"))
+    return predicate
 
 
 def _worded(draft: Draft, words: Sequence[str], chance: random.Random) -> Draft:
