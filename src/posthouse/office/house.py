@@ -11,10 +11,13 @@ import msgspec
 import structlog
 
 from posthouse.clock import Clock
+from posthouse.message.audit import Signer
 from posthouse.message.changes import Changes
-from posthouse.office import calls
+from posthouse.office import calls, deskcalls
 from posthouse.office.agenda import Agenda
+from posthouse.office.audit import AuditRoom
 from posthouse.office.backroom import BackRoom
+from posthouse.office.bookkeeping import Bookkeeping
 from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
 from posthouse.office.counter import Counter
@@ -60,6 +63,7 @@ class House:
         stores: Stores,
         keeping: Keeping | None = None,
         route: Sequence[Stage] = ROUTE,
+        signer: Callable[[], Signer] | None = None,
     ) -> None:
         self.meter = meter = Meter(clock)
         stores = Stores(
@@ -99,6 +103,21 @@ class House:
         }
         self._desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
         self._answers |= self._desk.answers()
+        books = Bookkeeping(clock, stores.durable, library=intake.library)
+        self._answers |= {
+            deskcalls.ListBooks: books.books,
+            deskcalls.ListEditions: books.editions,
+            deskcalls.ReadEdition: books.edition,
+            deskcalls.ListActivations: books.activations,
+            deskcalls.WriteEdition: books.write,
+            deskcalls.Activate: books.activate,
+        }
+        self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
+        self._answers |= {
+            deskcalls.ListAudit: self.audit.listed,
+            deskcalls.ListSeals: self.audit.seals,
+            deskcalls.EraseAudit: self.audit.erase,
+        }
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
@@ -117,7 +136,8 @@ class House:
             postmen.serve(self._doors)
             store.watch(postmen.stir)
             store.watch(self.counter.waiting.stir)
-        runs = [self._timekeeper.run(), self._desk.run(), *(postmen.run() for postmen in self._postmen)]
+        alone = (self._timekeeper.run(), self._desk.run(), self.audit.run())
+        runs = [*alone, *(postmen.run() for postmen in self._postmen)]
         self._tasks = [asyncio.create_task(run) for run in runs]
         for task in self._tasks:
             task.add_done_callback(_report)
@@ -137,6 +157,7 @@ class House:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.audit.close()
         await self.counter.errands.close()
         for door in self._doors.values():
             await door.close()

@@ -215,6 +215,6 @@ class Library:
                 _log.error("rule.keeps-breaking", rule=rule.name, owner=rule.rule.owner or "", fault=fault)
 
 
-def titled(title: str) -> bool:
+def is_title(title: str) -> bool:
     """Say whether a book of this title can be."""
     return title in {RULES, POLICY, ORGANISATION} or bool(owner_of(title)) or bool(list_of(title))
