@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date
 from functools import partial
 from typing import Any, Final
 
 from posthouse.matching.language.reader import nearest_word
-from posthouse.message.name import MalformedName, parse_mailbox
+from posthouse.message.name import MalformedName
 from posthouse.message.spelling import quoted
+from posthouse.organisation.address import short_address
 from posthouse.organisation.check import Place, check
 from posthouse.organisation.directory import Absence, Directory, key_of
 from posthouse.organisation.form.fault import At, Faults
@@ -18,10 +18,6 @@ from posthouse.organisation.form.scan import LOST, Table, item_place, scan
 from posthouse.organisation.form.schema import ABSENCE, HEAD, KINDS, Key, Shape
 from posthouse.organisation.form.walk import Value
 
-# What is its own canonical form; everything else is read with care.
-_USUAL_ADDRESS: Final = re.compile(
-    r"[A-Za-z0-9._+-]+@[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)+"
-)
 MAX_ABSENCES: Final = 1_000
 
 
@@ -34,11 +30,6 @@ def parse_directory(text: str) -> Directory:
     check(found, lambda place, **told: faults.note(reader.offset(place), **told), is_whole=not reader.has_lost)
     faults.finish()
     return found
-
-
-def canonical_address(text: str) -> str:
-    """Give an address as the house spells it; MalformedName where it is none."""
-    return text if len(text) < 255 and _USUAL_ADDRESS.fullmatch(text) else str(parse_mailbox(text))
 
 
 class _Reader:
@@ -179,7 +170,7 @@ class _Reader:
 
     def _address(self, text: str, at: At) -> str:
         try:
-            return canonical_address(text)
+            return short_address(text)
         except MalformedName as malformed:
             self._faults.note(at, "an address", quoted(text, 80), hint=malformed.reason)
             return text
