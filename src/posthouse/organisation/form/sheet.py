@@ -72,7 +72,7 @@ def read_sheet(text: str) -> Directory:
 def _rows(text: str, faults: Faults) -> Iterator[_Row]:
     """Give each line as its values with their places."""
     delimiter = _delimiter(text)
-    cell = re.compile(rf'[ ]*+(?:"((?:[^"]|"")*+)"[ ]*+|([^{delimiter}\r\n]*+))({delimiter}|\r?\n|\r|\Z)')
+    cell = re.compile(rf'[ ]*+(?:"((?:[^"]|"")*+)"[ ]*+|(?!")([^{delimiter}\r\n]*+))({delimiter}|\r?\n|\r|\Z)')
     at, row = int(text.startswith("\ufeff")), list[tuple[str, int]]()
     while at < len(text) or row:
         found = cell.match(text, at)
