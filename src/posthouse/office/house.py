@@ -12,8 +12,10 @@ import structlog
 
 from posthouse.clock import Clock
 from posthouse.message.changes import Changes
-from posthouse.office import calls
+from posthouse.office import calls, deskcalls
+from posthouse.office.accounts import Accounts
 from posthouse.office.agenda import Agenda
+from posthouse.office.asking import Asking
 from posthouse.office.backroom import BackRoom
 from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
@@ -27,6 +29,7 @@ from posthouse.office.mailbox import BadRequest
 from posthouse.office.mailroom import Mailroom
 from posthouse.office.meter import Meter, MeteredStore, metered_route
 from posthouse.office.postmen import Postmen
+from posthouse.office.refusals import RecordedRefusals
 from posthouse.office.terms import Terms
 from posthouse.office.timekeeper import Timekeeper
 from posthouse.route import ROUTE, Stage
@@ -79,6 +82,8 @@ class House:
         self.terms = terms
         self.clock = clock
         self.keyring = Keyring(clock, stores.durable)
+        self.accounts = Accounts(clock, stores.durable)
+        self.asking = Asking(self, terms.name, refusals=RecordedRefusals(clock, stores.durable))
         self.reload: Answerer = _no_settings
         """What reads the settings again; whoever runs the office by settings puts it here."""
         self.addresses: list[str] = []
@@ -97,6 +102,8 @@ class House:
             calls.FlushPlace: holding.flush,
         }
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
+        self._answers[deskcalls.ListAccounts] = self.accounts.listed
+        self._answers[deskcalls.WriteAccount] = self.accounts.write
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
 
@@ -105,6 +112,7 @@ class House:
         self._doors = {door.protocol: door for door in doors}
         self._intake.serve(frozenset(self._doors))
         await self.keyring.load()
+        await self.accounts.load()
         self.counter.errands.serve(errands)
         setups = (await self._stores.durable.register()).setups
         if setups:
