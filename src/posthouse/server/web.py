@@ -76,9 +76,9 @@ async def over_http(
         streamed={"/api/v1/bodies": house.terms.limits.body_bytes},
     )  # fmt: skip
     front = Front(
-        office=house, asking=house.asking, counter=house.counter, name=house.terms.name,
-        keyring=house.keyring, clock=house.clock, watch=watch, watchman=Watchman(house), meter=house.meter, sessions=Sessions(house.keyring, house.clock),
-        closing=asyncio.Event(),
+        office=house, asking=house.asking, counter=house.counter, name=house.terms.name, keyring=house.keyring,
+        clock=house.clock, watch=watch, watchman=Watchman(house), meter=house.meter,
+        sessions=Sessions(house.keyring, house.clock), closing=asyncio.Event(),
     )  # fmt: skip
     if not settings.listen:
         yield Site(None, front)
