@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Literal
+from uuid import UUID
 
 import msgspec
 
@@ -41,6 +42,8 @@ class Luggage(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     """How often they were put off."""
     answers: tuple[Answer, ...] = ()
     """What was said to its targets for good: nothing is left but to give them up."""
+    case: UUID | None = None
+    """The case it comes from, where gatekeepers had it."""
 
 
 class Journey(msgspec.Struct, frozen=True, gc=False):
