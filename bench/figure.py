@@ -92,6 +92,9 @@ BARS: Final = {
     "match_subscriptions_1m_per_s": Bar(at_least=25_000),
     "match_subscription_bytes": Bar(at_most=600),
     "match_change_ms": Bar(at_most=1),
+    "desk_list_p95_ms": Bar(at_most=100),
+    "desk_decide_p99_ms": Bar(at_most=50),
+    "audit_verify_per_s": Bar(at_least=500_000),
 }
 """What the project set itself to reach."""
 

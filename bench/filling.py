@@ -19,8 +19,7 @@ from posthouse.message import features
 from posthouse.message.changes import Entry, Letter, lane_of
 from posthouse.message.features import VERSION, Features
 from posthouse.message.trace import Step
-from posthouse.store.queries import load
-from posthouse.store.sqlite.connection import open_writer
+from posthouse.store.sqlite.connection import all_statements, open_writer
 from posthouse.store.sqlite.lanes import BEHIND, HEAD
 from posthouse.store.sqlite.ledger import Ledger
 from posthouse.store.sqlite.rows import ENTRY_COLUMNS, JOURNAL_COLUMNS, Cell, entry_row, inserts, journal_row
@@ -73,7 +72,7 @@ def fill(path: Path, seed: int, *, size: Size) -> None:
     connection = open_writer(str(path))
     for pragma in _FAST:
         connection.execute(pragma).fetchall()
-    ledger = Ledger(connection, load("posthouse.store.sqlite", "statements.sql"))
+    ledger = Ledger(connection, all_statements())
     connection.execute("BEGIN").fetchall()
     boxes = [ledger.box_or_new(f"#{workloads.mailbox(number)}") for number in range(size.mailboxes)]
     chunks = track(

@@ -14,18 +14,18 @@ from posthouse.gate.calendar import later
 from posthouse.gate.policy import Policy
 from posthouse.gate.record import record
 from posthouse.gate.ruling import Ruling
-from posthouse.gate.seat import Seats, seated
+from posthouse.gate.seat import seated
 from posthouse.gate.wrapper import wrap
 from posthouse.message.case import AuditEntry, Case, Docket, Stop, Wrapper, pack_wrapper
+from posthouse.message.identity import derived
 from posthouse.message.journey import Journey, pack
 from posthouse.message.message import Body, Message
+from posthouse.organisation.snapshot import Snapshot
 
 STAGE: Final = "gate"
 """The stage at which a journey goes on that gatekeepers had."""
 RULES: Final = "rules"
 """Who acts where a rule of the office does."""
-_FRACTION: Final = 0xFFF
-_CHANCE: Final = (1 << 62) - 1
 
 
 class Opened(NamedTuple):
@@ -40,20 +40,20 @@ class Setting(NamedTuple):
     """What dockets are written by: the policy and the organisation in force, the time and the zone of the office."""
 
     policy: Policy
-    organisation: Seats
+    organisation: Snapshot | None
     now: int
     zone: tzinfo
 
 
 def open_case(
-    journey: Journey, ruling: Ruling, *, policy: Policy, organisation: Seats, now: int, zone: tzinfo
+    journey: Journey, ruling: Ruling, *, policy: Policy, organisation: Snapshot | None, now: int, zone: tzinfo
 ) -> Opened:
     """Gate a message, or of its recipients those the ruling is about."""
     held = _narrowed(journey, ruling.recipients)
     envelope = held.luggage.envelope
     setting = Setting(policy, organisation, now, zone)
     parties = parties_of(envelope.sender, envelope.everybody)
-    stops = seated(ruling.stops, organisation, policy=policy, parties=parties)
+    stops = seated(ruling.stops, organisation, now=now, parties=parties)
     identity = case_id(journey.message.id, () if ruling.recipients is None else envelope.everybody)
     if ruling.tell_sender == "no":
         ruling = msgspec.structs.replace(ruling, tell_sender=policy.tell_sender)
@@ -76,7 +76,8 @@ def open_case(
     audit = record(
         "case.gated", identity, at=now, actor=RULES, message=str(case.message), to=gatekeepers,
         rules=tuple(fired.rule for fired in ruling.fired), sender=envelope.sender, recipients=envelope.everybody,
-        stood_in=tuple(f"{stop.gatekeeper} for {stop.named}" for stop in stops if stop.named),
+        stood_in=tuple(f"{stop.gatekeeper} for {stop.named or stop.gatekeeper}" for stop in stops if stop.via),
+        via=tuple(link for stop in stops for link in stop.via),
     )  # fmt: skip
     return Opened(case, docket, (audit,))
 
@@ -95,7 +96,7 @@ def first_docket(case: Case, wrapper: Wrapper, journey: Journey, *, setting: Set
         message=message.id,
         gatekeeper="",
         sender=wrapper.sender or "",
-        location="" if wrapper.sender is None else setting.organisation.location(wrapper.sender),
+        location=_location(wrapper.sender, setting.organisation),
         subject=subject[:1_000],
         size=message.size,
         attachments=0 if mail is None else len(mail.attachments or ()),
@@ -145,10 +146,7 @@ def expiry(stop: Stop, setting: Setting) -> int:
 def case_id(message: UUID, recipients: Iterable[str], *, turn: int = 0) -> UUID:
     """Give the id of the case of a message and of some of its recipients: the same whenever it is asked for."""
     said = "\x00".join(("case", str(turn), *sorted(recipients)))
-    digest = hashlib.blake2b(said.encode(), key=message.bytes, digest_size=10).digest()
-    # RFC 9562, section 5.7: the time is that of the message, everything else would be chance.
-    fraction, chance = int.from_bytes(digest[:2]) & _FRACTION, int.from_bytes(digest[2:]) & _CHANCE
-    return UUID(int=message.int >> 80 << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | chance)
+    return derived(message, said)
 
 
 def content_of(message: Message) -> str:
@@ -172,3 +170,11 @@ def _narrowed(journey: Journey, recipients: tuple[str, ...] | None) -> Journey:
             blind=tuple(one for one in envelope.blind if one in chosen),
         )
     )
+
+
+def _location(sender: str | None, organisation: Snapshot | None) -> str:
+    """Give the place of a sender: where the organisation says, or else the domain."""
+    if sender is None:
+        return ""
+    known = organisation.location_of(sender) if organisation is not None else None
+    return known or (sender.rpartition("@")[2] if "@" in sender else "")

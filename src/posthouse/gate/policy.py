@@ -90,10 +90,6 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """After what time the administrator is told."""
     retention: Span = Span(365)
     """How long the record of a decided case is kept."""
-    administrator: str = "administrator"
-    """The role that stands in where a gatekeeper cannot act."""
-    postmaster: str = "postmaster"
-    """The role that has what nobody else can have."""
     inbox: Span = Span(10)
     no_rule: NoRule = "review"
     extensions: int = 3
@@ -223,12 +219,6 @@ def _text(value: object) -> str:
     return value
 
 
-def _role(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("the name of a role")
-    return _text(value)
-
-
 def _choice(value: object, choices: tuple[str, ...]) -> str:
     if value not in choices or not isinstance(value, str):
         raise ValueError(" or ".join(f'"{choice}"' for choice in choices))
@@ -256,8 +246,6 @@ def _zone_name(value: object) -> str:
 _READERS: Final[Mapping[str, Any]] = {
     "zone": _zone_name,
     "four_eyes": _several,
-    "administrator": _role,
-    "postmaster": _role,
     "inbox": _waiting,
     "warn_gatekeeper": _waiting,
     "warn_administrator": _waiting,

@@ -14,7 +14,7 @@ import msgspec
 from posthouse.gate.opening import RULES, Setting, first_docket, parties_of
 from posthouse.gate.record import record
 from posthouse.gate.ruling import Ruling
-from posthouse.gate.seat import seated
+from posthouse.gate.seat import postmaster_of, seated
 from posthouse.gate.wrapper import ORIGIN, Gatekeeper, innoculant, is_known, with_fired
 from posthouse.message.case import (
     REVIEW,
@@ -51,7 +51,7 @@ def reprocess(journey: Journey, ruling: Ruling, *, case: Case, setting: Setting)
     wrapper = unpack_wrapper(case.wrapper)
     had = innoculant(wrapper, setting.policy)
     parties = parties_of(wrapper.sender, journey.luggage.envelope.everybody)
-    named = seated(ruling.stops, setting.organisation, policy=setting.policy, parties=parties)
+    named = seated(ruling.stops, setting.organisation, now=setting.now, parties=parties)
     left = tuple(stop for stop in named if Gatekeeper(stop.gatekeeper, stop.office) not in had)
     if ruling.course == "gate" and left:
         return _gated(journey, ruling, case=case, wrapper=wrapper, stops=left, setting=setting)
@@ -84,7 +84,7 @@ def _gated(
     is_over = wrapper.passes >= policy.max_passes
     if is_over:
         reason = f"the rules have gated it {wrapper.passes} times"
-        stops = (Stop(gatekeeper=policy.postmaster, reasons=(reason, *stops[0].reasons)),)
+        stops = (Stop(gatekeeper=postmaster_of(setting.organisation), reasons=(reason, *stops[0].reasons)),)
     current, *rest = stops
     onward = msgspec.structs.replace(
         with_fired(wrapper, ruling.fired),

@@ -1,101 +1,68 @@
-"""Who sits on which post, as far as gating asks; the organisation answers, whatever it is made of.
+"""Which gatekeeper a message really goes to: the one that is named, or who stands in where nobody there can act.
 
-A role with nobody in it, or whose people have a part in the message themselves, is stood in for by the next in line.
+An office that has said nothing of who is who takes every role as it is named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import Protocol
+from collections.abc import Collection, Iterable
 
 import msgspec
 
-from posthouse.gate.policy import Policy
 from posthouse.message.case import Stop
+from posthouse.organisation.appointment import gatekeeper_for
+from posthouse.organisation.directory import OFFICE_ADMINISTRATOR, POSTMASTER, key_of
+from posthouse.organisation.snapshot import Snapshot
 
 
-class Seats(Protocol):
-    """The organisation at one instant."""
-
-    def role(self, name: str, /) -> str | None:
-        """Give a role as the organisation writes it; None where there is none of that name."""
-        ...
-
-    def acting(self, role: str, /) -> Collection[str]:
-        """Give who can act in a role now, deputies included; nobody where it is vacant or all are absent."""
-        ...
-
-    def deputies(self, role: str, /) -> Collection[str]:
-        """Give the roles that stand in for a role where none of its own people can, in their order."""
-        ...
-
-    def people(self, address: str, /) -> Collection[str]:
-        """Give who is meant by an address, through aliases and groups, called as `acting` calls them."""
-        ...
-
-    def location(self, address: str, /) -> str:
-        """Give the place of whoever has an address, for people to read."""
-        ...
-
-
-class Nobody:
-    """An organisation that knows nobody: every role is as it is named, and can act."""
-
-    def role(self, name: str, /) -> str | None:
-        return name
-
-    def acting(self, role: str, /) -> Collection[str]:
-        return (role,)
-
-    def deputies(self, _role: str, /) -> Collection[str]:
-        return ()
-
-    def people(self, address: str, /) -> Collection[str]:
-        return (address,)
-
-    def location(self, address: str, /) -> str:
-        return address.rpartition("@")[2] if "@" in address else ""
-
-
-def seated(stops: Iterable[Stop], seats: Seats, *, policy: Policy, parties: Collection[str]) -> tuple[Stop, ...]:
+def seated(
+    stops: Iterable[Stop], organisation: Snapshot | None, *, now: int, parties: Collection[str]
+) -> tuple[Stop, ...]:
     """Give the stops with those in them who can act; who is named twice is visited once, with both reasons."""
     found: dict[str, Stop] = {}
-    concerned = {person for address in parties for person in seats.people(address)}
     for stop in stops:
-        taken = _taken(stop, seats, policy, concerned)
-        before = found.get(taken.gatekeeper)
-        if before is None:
-            found[taken.gatekeeper] = taken
-        else:
-            reasons = tuple(dict.fromkeys((*before.reasons, *taken.reasons)))
-            within = min((one for one in (before.within, taken.within) if one is not None), default=None)
-            found[taken.gatekeeper] = msgspec.structs.replace(before, reasons=reasons, within=within)
+        taken = _taken(stop, organisation, now, parties)
+        key = key_of(taken.gatekeeper)
+        found[key] = _merged(found[key], taken) if key in found else taken
     return tuple(found.values())
 
 
-def may_see(gatekeeper: str, seats: Seats, *, parties: Iterable[str]) -> bool:
-    """Say whether nobody of a gatekeeper's people has a part in the message."""
-    concerned = {person for address in parties for person in seats.people(address)}
-    return concerned.isdisjoint(seats.acting(gatekeeper))
+def may_act(person: str, organisation: Snapshot | None, *, parties: Iterable[str]) -> bool:
+    """Say whether a person has no part in a message; parties are its sender and its recipients."""
+    if organisation is None:
+        return key_of(person) not in {key_of(address) for address in parties}
+    concerned = {user for address in parties for user in organisation.expand(address).users}
+    return not concerned.intersection(organisation.expand(person).users)
 
 
-def _taken(stop: Stop, seats: Seats, policy: Policy, concerned: Collection[str]) -> Stop:
-    # The office of a stop is this one: elsewhere nobody can be reached yet, so the line of those who stand in goes on.
-    named = stop.named or (f"{stop.gatekeeper}@{stop.office}" if stop.office else stop.gatekeeper)
-    own = None if stop.office else seats.role(stop.gatekeeper)
-    for role in _in_line(own, seats, policy):
-        people = set(seats.acting(role))
-        if people and people.isdisjoint(concerned):
-            is_named = role == own and not stop.named
-            return msgspec.structs.replace(stop, gatekeeper=role, office="", named="" if is_named else named)
-    return msgspec.structs.replace(stop, gatekeeper=policy.postmaster, office="", named=named)
+def postmaster_of(organisation: Snapshot | None) -> str:
+    """Give the role that has what nobody else can have."""
+    return (organisation.directory.postmaster if organisation is not None else "") or POSTMASTER
 
 
-def _in_line(role: str | None, seats: Seats, policy: Policy) -> Iterator[str]:
-    if role is not None:
-        yield role
-        yield from seats.deputies(role)
-    for standing_in in (policy.administrator, policy.postmaster):
-        known = seats.role(standing_in)
-        if known is not None:
-            yield known
+def administrator_of(organisation: Snapshot | None) -> str:
+    """Give the role that looks after the office."""
+    return (organisation.directory.office_administrator if organisation is not None else "") or OFFICE_ADMINISTRATOR
+
+
+def _taken(stop: Stop, organisation: Snapshot | None, now: int, parties: Collection[str]) -> Stop:
+    # The office of a stop is this one: elsewhere nobody can be reached, so those who stand in are asked.
+    asked = f"{stop.gatekeeper}@{stop.office}" if stop.office else stop.gatekeeper
+    named = stop.named or asked
+    if organisation is None:
+        if not stop.office:
+            return stop
+        return msgspec.structs.replace(stop, gatekeeper=POSTMASTER, office="", named=named, via=(f"{asked}: not here",))
+    found = gatekeeper_for(organisation, asked, at=now, not_these=parties)
+    is_named = key_of(found.role) == key_of(stop.gatekeeper) and not stop.office
+    return msgspec.structs.replace(
+        stop, gatekeeper=found.role, office="", named=stop.named if is_named else named, via=found.via
+    )
+
+
+def _merged(before: Stop, after: Stop) -> Stop:
+    return msgspec.structs.replace(
+        before,
+        reasons=tuple(dict.fromkeys((*before.reasons, *after.reasons))),
+        within=min((one for one in (before.within, after.within) if one is not None), default=None),
+    )

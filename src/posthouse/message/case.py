@@ -70,6 +70,8 @@ class Stop(Written, frozen=True, kw_only=True, omit_defaults=True):
     is_comeback: bool = False
     named: str = ""
     """The role the rule named, where a fallback stands in for it."""
+    via: tuple[str, ...] = ()
+    """Who was passed over on the way to this gatekeeper, with why."""
 
 
 class Review(Written, frozen=True, kw_only=True, omit_defaults=True):

@@ -52,6 +52,19 @@ def key_of(docket: Docket, order: DocketOrder) -> int | str:
     return docket.arrived if order == "arrival" else docket.sender
 
 
+def is_chosen(docket: Docket, chosen: DocketFilter) -> bool:
+    """Say whether a docket is meant."""
+    return (
+        chosen.gatekeeper in (None, docket.gatekeeper)
+        and chosen.folder in (None, docket.folder)
+        and chosen.case in (None, docket.case)
+        and chosen.message in (None, docket.message)
+        and chosen.is_open in (None, docket.is_open)
+        and chosen.sender in (None, docket.sender)
+        and chosen.status in (None, docket.status)
+    )
+
+
 class DocketCount(msgspec.Struct, frozen=True):
     """How many open dockets lie in one folder of one gatekeeper."""
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from posthouse.message.audit import Seal
 from posthouse.message.case import Activation, Case, Docket, Edition, Mailbag
-from posthouse.store.gateports import AuditLine, DocketCount, DocketFilter, DocketOrder, DocketPlace, key_of
+from posthouse.store.gateports import AuditLine, DocketCount, DocketFilter, DocketOrder, DocketPlace, is_chosen, key_of
 from posthouse.store.memory.gatetables import GateTables
 
 
@@ -44,7 +44,7 @@ class MemoryCases:
         found = (
             ((key_of(docket, order), docket.case, docket.turn), docket)
             for docket in self._candidates(chosen)
-            if _is_chosen(docket, chosen)
+            if is_chosen(docket, chosen)
         )
         # Nobody compares the dockets themselves: case and turn tell any two apart.
         return [docket for _, docket in nsmallest(max(limit, 0), (one for one in found if _is_behind(one[0], behind)))]
@@ -141,18 +141,6 @@ class MemoryLookup:
     async def find(self, prefix: str, limit: int) -> list[UUID]:
         digits = prefix.replace("-", "").lower()
         return nsmallest(limit, (identity for identity in self._tables.cases if identity.hex.startswith(digits)))
-
-
-def _is_chosen(docket: Docket, chosen: DocketFilter) -> bool:
-    return (
-        chosen.gatekeeper in (None, docket.gatekeeper)
-        and chosen.folder in (None, docket.folder)
-        and chosen.case in (None, docket.case)
-        and chosen.message in (None, docket.message)
-        and chosen.is_open in (None, docket.is_open)
-        and chosen.sender in (None, docket.sender)
-        and chosen.status in (None, docket.status)
-    )
 
 
 def _is_behind(place: tuple[int | str, UUID, int], behind: tuple[int | str, UUID, int] | None) -> bool:

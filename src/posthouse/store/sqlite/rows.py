@@ -175,20 +175,22 @@ def issue_of(row: Sequence[Any]) -> Issue:
     return Issue(credential=known, digest=bytes(digest))
 
 
-def inserts(table: str, columns: str, *, cells: Sequence[Cell]) -> Iterator[tuple[str, Sequence[Cell]]]:
+def inserts(
+    table: str, columns: str, *, cells: Sequence[Cell], verb: str = "INSERT"
+) -> Iterator[tuple[str, Sequence[Cell]]]:
     """Give the statements and bindings that insert many rows, which come as the cells of all of them end to end."""
     width = columns.count(",") + 1
     start = 0
     for size in _CHUNKS:
         while len(cells) - start >= size * width:
-            yield _insert(table, columns, size), cells[start : start + size * width]
+            yield _insert(table, columns, size, verb), cells[start : start + size * width]
             start += size * width
 
 
 @cache
-def _insert(table: str, columns: str, size: int, /) -> str:
+def _insert(table: str, columns: str, size: int, verb: str, /) -> str:
     marks = f"({', '.join('?' * (columns.count(',') + 1))})"
-    return f"INSERT INTO {table} ({columns}) VALUES {', '.join([marks] * size)}"  # noqa: S608 - our own names
+    return f"{verb} INTO {table} ({columns}) VALUES {', '.join([marks] * size)}"
 
 
 def numbers(values: Iterable[int]) -> str:
