@@ -178,9 +178,10 @@ def _for_those(envelope: Envelope, chosen: Sequence[str]) -> Envelope:
     wanted, known = frozenset(chosen), frozenset(envelope.everybody)
     if wanted == known:
         return envelope
+    open_ones = wanted.difference(envelope.blind)
     return msgspec.structs.replace(
         envelope,
-        recipients=tuple(name for name in (*envelope.recipients, *chosen) if name in wanted - set(envelope.blind)),
+        recipients=tuple(name for name in dict.fromkeys((*envelope.recipients, *chosen)) if name in open_ones),
         blind=tuple(name for name in envelope.blind if name in wanted),
         reports={name: report for name, report in envelope.reports.items() if name in wanted},
     )
