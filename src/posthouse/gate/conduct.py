@@ -193,5 +193,3 @@ def _beside(effects: Effects, waiting: Sequence[Luggage]) -> Effects:
 
 def _ended(effects: Effects) -> Verdict:
     return Verdict("end", (Reason("rules", effects.happened or "ended by the rules"),))
-
-

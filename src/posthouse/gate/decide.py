@@ -241,9 +241,7 @@ def _divided(proposals: Sequence[Proposal], record: Record, beside: Beside) -> t
     groups: dict[tuple[int, ...], list[int]] = {}
     for place in range(len(record.recipients)):
         mine = tuple(
-            number
-            for number, proposal in enumerate(proposals)
-            if proposal.places is None or place in proposal.places
+            number for number, proposal in enumerate(proposals) if proposal.places is None or place in proposal.places
         )
         groups.setdefault(mine, []).append(place)
     parts = [(rank([proposals[number] for number in mine], beside), places) for mine, places in groups.items()]
