@@ -28,6 +28,7 @@ TERMINATED: Final = 143
 _BY_CODE: Final = {
     "address.malformed": USAGE,
     "attribute.malformed": USAGE,
+    "audit.unreadable": USAGE,
     "call.malformed": USAGE,
     "scope.malformed": USAGE,
     "file.unreadable": USAGE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,14 @@ _encode: Final = msgspec.json.Encoder().encode
 
 Sign = Callable[[bytes], bytes]
 """Signs with the Ed25519 key of the office; the key stays with whoever made this."""
+
+
+class Signer(NamedTuple):
+    """What an office signs with."""
+
+    key: bytes
+    """The public key, 32 bytes."""
+    sign: Sign
 
 
 class Seal(msgspec.Struct, frozen=True, gc=False, kw_only=True):

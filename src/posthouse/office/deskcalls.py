@@ -10,6 +10,7 @@ from uuid import UUID
 
 import msgspec
 
+from posthouse.message.audit import Seal
 from posthouse.message.case import Activation, Case, Command, Docket, Edition, Mailbag, Wrapper
 from posthouse.message.changes import Register
 from posthouse.message.credential import Account
@@ -289,6 +290,15 @@ class ListAudit(Call[list[AuditLine]], frozen=True, kw_only=True):
     subject: str | None = None
 
 
+class ListSeals(Call[list[Seal]], frozen=True, kw_only=True):
+    """List the seals of the audit by the number of the record each seals."""
+
+    after: int = 0
+    limit: int = 1_000
+    is_fresh: bool = False
+    """Seal what was recorded since the last one before."""
+
+
 class EraseAudit(Call[int], frozen=True, kw_only=True):
     """Erase what the audit says of persons about one subject; the chain stays whole. Answers how many records."""
 
@@ -321,8 +331,8 @@ class ConfirmClock(Call[bool], frozen=True, kw_only=True):
 AnyDeskCall = (
     ListDockets | CountDockets | TellCase | FindCases | OpenDocket | Decide | Undo | Claim | Edit | Annotate | HoldCase
     | Recall | SkipStop | ListMailbags | WriteMailbag | RemoveMailbag | RunMailbag | ListBooks | ListEditions
-    | ReadEdition | ListActivations | WriteEdition | Activate | ListAudit | EraseAudit | ListAccounts | WriteAccount
-    | ConfirmClock
+    | ReadEdition | ListActivations | WriteEdition | Activate | ListAudit | ListSeals | EraseAudit | ListAccounts
+    | WriteAccount | ConfirmClock
 )  # fmt: skip
 
 # `Any`: a type as msgspec reads it; the calls above tie each to its own.
@@ -351,6 +361,7 @@ DESK_REPLIES: Final[dict[type[Call[Any]], Any]] = {
     WriteEdition: Written,
     Activate: Activation,
     ListAudit: list[AuditLine],
+    ListSeals: list[Seal],
     EraseAudit: int,
     ListAccounts: list[Account],
     WriteAccount: Account,

@@ -11,11 +11,13 @@ import msgspec
 import structlog
 
 from posthouse.clock import Clock
+from posthouse.message.audit import Signer
 from posthouse.message.changes import Changes
 from posthouse.office import calls, deskcalls
 from posthouse.office.accounts import Accounts
 from posthouse.office.agenda import Agenda
 from posthouse.office.asking import Asking
+from posthouse.office.audit import AuditRoom
 from posthouse.office.backroom import BackRoom
 from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
@@ -62,6 +64,7 @@ class House:
         stores: Stores,
         keeping: Keeping | None = None,
         route: Sequence[Stage] = ROUTE,
+        signer: Callable[[], Signer] | None = None,
     ) -> None:
         self.meter = meter = Meter(clock)
         stores = Stores(
@@ -101,6 +104,12 @@ class House:
             calls.ListHeld: holding.held,
             calls.FlushPlace: holding.flush,
         }
+        self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
+        self._answers |= {
+            deskcalls.ListAudit: self.audit.listed,
+            deskcalls.ListSeals: self.audit.seals,
+            deskcalls.EraseAudit: self.audit.erase,
+        }
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._answers[deskcalls.ListAccounts] = self.accounts.listed
         self._answers[deskcalls.WriteAccount] = self.accounts.write
@@ -122,7 +131,7 @@ class House:
             postmen.serve(self._doors)
             store.watch(postmen.stir)
             store.watch(self.counter.waiting.stir)
-        runs = [self._timekeeper.run(), *(postmen.run() for postmen in self._postmen)]
+        runs = [self._timekeeper.run(), self.audit.run(), *(postmen.run() for postmen in self._postmen)]
         self._tasks = [asyncio.create_task(run) for run in runs]
         for task in self._tasks:
             task.add_done_callback(_report)
@@ -142,6 +151,7 @@ class House:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.audit.close()
         await self.counter.errands.close()
         for door in self._doors.values():
             await door.close()

@@ -288,6 +288,7 @@ RULES: Final[dict[type[Call[Any]], Rule]] = {
     deskcalls.WriteEdition: _author_of_book,
     deskcalls.Activate: _author_of_book,
     deskcalls.ListAudit: _auditors_duty,
+    deskcalls.ListSeals: _auditors_duty,
     deskcalls.EraseAudit: _administrators_duty,
     deskcalls.ListAccounts: _administrators_duty,
     deskcalls.WriteAccount: _account,

@@ -179,6 +179,7 @@ DESK_CELLS: Final[list[tuple[Call[Any], tuple[str, ...]]]] = [
     (deskcalls.Activate(book="rules", number=1), ("rules",)),
     (deskcalls.Activate(book="policy", number=1), ("administer",)),
     (deskcalls.ListAudit(), ("audit",)),
+    (deskcalls.ListSeals(), ("audit",)),
     (deskcalls.EraseAudit(subject="x"), ("administer",)),
     (deskcalls.ListAccounts(), ("administer",)),
     (deskcalls.WriteAccount(name="ada", password="x" * 12), ("administer", "role")),

@@ -134,3 +134,9 @@ SELECT record, chain, salt, payload FROM audit ORDER BY number DESC LIMIT 1
 
 -- name: seals
 SELECT content FROM seal WHERE number > ? ORDER BY number, seq LIMIT ?
+
+-- name: seals-page
+SELECT seq, content FROM seal WHERE seq > ? ORDER BY seq LIMIT ?
+
+-- name: audit-block
+SELECT number, record, chain, salt, payload FROM audit WHERE number > ? ORDER BY number LIMIT ?
