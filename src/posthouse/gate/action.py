@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -45,5 +45,8 @@ TABLE: Final[Mapping[ActionName, Place]] = MappingProxyType({
     "review": Place(False, True, course="review"),
     "file": Place(False, True, course="file"),
 })  # fmt: skip
-DECIDING: Final = frozenset({"gate", "release", "delete", "return", "forward", "review", "file"})
-"""What a gatekeeper's rule can decide; anything else it says is done beside that."""
+
+
+def side_of(name: ActionName) -> Literal["copy", "notify"] | None:
+    """Give an action that is carried out beside the ranked ones; None for these."""
+    return name if name == "copy" or name == "notify" else None  # noqa: PLR1714 - so that its type is known

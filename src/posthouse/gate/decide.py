@@ -23,7 +23,7 @@ from posthouse.matching.engine.indexed.sweep import find
 from posthouse.matching.engine.single.evaluate import asks_for_recipients, judge, truth_at
 from posthouse.matching.engine.single.ground import Ground
 from posthouse.matching.language.rule.rule import Checkpoint, Telling
-from posthouse.matching.match import FALSE, TRUE, UNKNOWN, Truth
+from posthouse.matching.match import FALSE, UNKNOWN, Truth
 from posthouse.matching.value.record import Record
 from posthouse.message.case import Fired, Side
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from posthouse.gate.action import TABLE
+from posthouse.gate.action import TABLE, side_of
 from posthouse.gate.decide import Terms, draw, values_told
 from posthouse.gate.rank import stops_of
 from posthouse.gate.rulebook import BookRule, RuleBook
@@ -68,11 +68,8 @@ def _ruling(rule: BookRule, action: Action, fired: Sequence[Fired], sides: Seque
 
 
 def _sides(rule: BookRule) -> list[Side]:
-    return [
-        Side(action=action.name, to=action.to, saying=action.saying, rule=rule.name)
-        for action in rule.rule.actions
-        if action.name == "copy" or action.name == "notify"
-    ]
+    named = [(side_of(action.name), action) for action in rule.rule.actions]
+    return [Side(action=side, to=action.to, saying=action.saying, rule=rule.name) for side, action in named if side]
 
 
 def _fired(book: RuleBook, rule: BookRule, record: Record, terms: Terms) -> Fired:

@@ -63,7 +63,7 @@ class RuleJudge:
 
     def judge(self, journeys: Sequence[Journey], facts: Facts) -> Passage:
         """See `Judge`."""
-        asked = [place for place, journey in enumerate(journeys) if self._is_asked(journey, facts)]
+        asked = [place for place, journey in enumerate(journeys) if self._is_asked(journey)]
         if not asked:
             return Passage(tuple(journeys))
         rulings = dict(zip(asked, self._rulings([journeys[place] for place in asked], facts), strict=True))
@@ -71,7 +71,7 @@ class RuleJudge:
             return Passage(tuple(journeys))
         return _sorted_out(self._conducted(journeys, rulings, facts))
 
-    def _is_asked(self, journey: Journey, facts: Facts) -> bool:
+    def _is_asked(self, journey: Journey) -> bool:
         luggage, book = journey.luggage, self.snapshot.book
         if luggage.is_automatic or _is_report(journey):
             return False

@@ -6,7 +6,7 @@ docs/explanation/ranking.md says why it is so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
 
 import msgspec
@@ -85,7 +85,7 @@ def _otherwise(proposals: Sequence[Proposal], beside: Beside) -> Ruling:
     without: list[Proposal] = []
     for proposal in proposals:
         actions = tuple(action for action in proposal.rule.rule.actions if action.name != "gate")
-        is_void = proposal.rule.digest in beside.before or proposal.rule.unknown == "gate" and proposal.is_unknown
+        is_void = proposal.rule.digest in beside.before or (proposal.rule.unknown == "gate" and proposal.is_unknown)
         if is_void or not actions:
             fired = msgspec.structs.replace(proposal.fired, mark="void")
             without.append(proposal._replace(fired=fired, is_sampled_out=True))
@@ -109,13 +109,12 @@ def _bids(number: int, proposal: Proposal, beside: Beside) -> Iterator[_Bid]:
             until = _until(action, beside)
             if until is None:
                 continue
-        name: ActionName = action.name
-        if name == "return" and not beside.has_sender:
+        done = action
+        if action.name == "return" and not beside.has_sender:
             # It cannot be returned, so somebody looks at it.
-            name, action = "gate", _to_postmaster(action.because or action.saying or _reason(proposal))
-            usual = TABLE["gate"].rank or 0
-        order = (name != "gate", -(usual if priority is None else priority), number, place)
-        yield _Bid(order, name, action, proposal, until)
+            done = _to_postmaster(action.because or action.saying or _reason(proposal))
+        order = (done.name != "gate", -(usual if priority is None else priority), number, place)
+        yield _Bid(order, done.name, done, proposal, until)
 
 
 def _actions(proposal: Proposal) -> tuple[Action, ...]:
@@ -147,7 +146,7 @@ def _until(action: Action, beside: Beside) -> int | None:
 
 def _next(second: int, beside: Beside) -> int:
     """Give the next instant at which the clock of the office shows a time of day."""
-    now = (from_microseconds(beside.now) or datetime.max).astimezone(beside.zone)
+    now = (from_microseconds(beside.now) or datetime.max.replace(tzinfo=UTC)).astimezone(beside.zone)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     for days in (0, 1, 2):
         wall = midnight + timedelta(days=days)

@@ -17,7 +17,7 @@ STEPS: Final = 60
 WINDOWS: Final[Mapping[str, int]] = {"1m": 60, "10m": 600, "1h": 3_600, "24h": 86_400}
 """Seconds by the name of a window."""
 COUNTERS: Final = ("received", "delivered", "gated", "returned", "deleted", "failed", "bytes_in", "bytes_out")
-LEVELS: Final = ("queue_length", "oldest_queued_seconds", "store_percent", "waiting")
+LEVELS: Final = ("queue_length", "waiting")
 """What is read now and then; `waiting.ROLE` says how many cases wait for one gatekeeper."""
 TIMES: Final = ("processing_ms", "processing_p95_ms")
 """How long messages took to be decided and written: on average, and what all but one in twenty stayed below."""
@@ -92,12 +92,12 @@ class Statistics:
         self._present[_OF[counter]] += number
         self._is_counted = True
 
-    def took(self, microseconds: int, *, at: int) -> None:
-        """Note how long a message took."""
+    def took(self, microseconds: int, *, at: int, number: int = 1) -> None:
+        """Note how long so many messages took each."""
         self._tick(at)
-        self._present[_SPENT] += microseconds
-        self._present[_TIMED] += 1
-        self._present[_FIRST_SPAN + _span(microseconds)] += 1
+        self._present[_SPENT] += microseconds * number
+        self._present[_TIMED] += number
+        self._present[_FIRST_SPAN + _span(microseconds)] += number
         self._is_counted = True
 
     def set_levels(self, levels: Mapping[str, float]) -> None:

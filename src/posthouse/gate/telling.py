@@ -1,4 +1,4 @@
-"""What made a rule fire, in words for the rule history: looked for in hits only, and never longer than a person reads."""
+"""What made a rule fire, in words for the rule history; looked for in hits only, and kept short."""
 
 from __future__ import annotations
 

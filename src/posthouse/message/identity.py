@@ -1,4 +1,4 @@
-"""Identities that follow from others: what is made of one message for one purpose has one id, however often it is made."""
+"""Identities that follow from others: what is made of a message for one purpose has one id, however often it is."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from posthouse.office.agenda import Agenda
 from posthouse.office.asking import Asking
 from posthouse.office.audit import AuditRoom
 from posthouse.office.backroom import BackRoom
+from posthouse.office.bookkeeping import Bookkeeping
 from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
 from posthouse.office.counter import Counter
@@ -109,6 +110,15 @@ class House:
             deskcalls.ListAudit: self.audit.listed,
             deskcalls.ListSeals: self.audit.seals,
             deskcalls.EraseAudit: self.audit.erase,
+        }
+        books = Bookkeeping(clock, stores.durable, library=intake.library)
+        self._answers |= {
+            deskcalls.ListBooks: books.books,
+            deskcalls.ListEditions: books.editions,
+            deskcalls.ReadEdition: books.edition,
+            deskcalls.ListActivations: books.activations,
+            deskcalls.WriteEdition: books.write,
+            deskcalls.Activate: books.activate,
         }
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._answers[deskcalls.ListAccounts] = self.accounts.listed

@@ -91,7 +91,7 @@ def sort(
 def caused(changes: Changes, journey: Journey, facts: Facts, *, route: Sequence[Stage] = ROUTE) -> Changes:
     """Add what the stages want done besides, so that all of it is written or nothing."""
     effects = journey.effects
-    written = [Parcel(*emitted, is_automatic=True) for emitted in effects.emitted]
+    written = [Parcel(one.message, one.envelope, is_automatic=True) for one in effects.emitted]
     # What the office writes and cannot send is left out: it must not hold up what it is about.
     sent = [one.changes for one in sort(written, facts, key_seconds=0, route=route) if one.changes is not None]
     return msgspec.structs.replace(
