@@ -22,6 +22,7 @@ class Faults:
         self.text: Final = text
         self.problems: Final[list[Problem]] = []
         self._lines: list[int] = []
+        self._told: Final[set[tuple[int, int]]] = set()
         if len(text) > MAX_TEXT:
             raise UnreadableText([Problem(1, 1, f"a text of at most {MAX_TEXT:,} characters", f"{len(text):,}")])
 
@@ -33,8 +34,11 @@ class Faults:
         return line, offset - self._lines[line - 1] + 1
 
     def note(self, at: At, expected: str, found: str, *, hint: str | None = None, length: int = 1) -> None:
-        """Note a fault and go on; of many, the first hundred are told."""
+        """Note a fault and go on; a place is told once, and of many faults the first hundred are."""
         line, column = self.place(at() if callable(at) else at)
+        if (line, column) in self._told:
+            return
+        self._told.add((line, column))
         self.problems.append(Problem(line, column, expected, found, hint, length))
         if len(self.problems) >= MAX_PROBLEMS:
             self.give_up()

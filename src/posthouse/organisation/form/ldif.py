@@ -15,10 +15,10 @@ import msgspec
 
 from posthouse.message.name import MalformedName
 from posthouse.message.spelling import quoted
+from posthouse.organisation.address import short_address
 from posthouse.organisation.check import Shelf
 from posthouse.organisation.directory import Directory, Group, key_of
 from posthouse.organisation.form.fault import Faults
-from posthouse.organisation.form.parse import canonical_address
 from posthouse.organisation.form.people import Person, gather
 
 ATTRIBUTES: Final = {
@@ -223,7 +223,7 @@ def _canonical(listed: list[tuple[int, str, int]], faults: Faults) -> list[str]:
     found: dict[str, str] = {}
     for _, value, at in listed:
         try:
-            address = canonical_address(value)
+            address = short_address(value)
         except MalformedName as malformed:
             faults.note(at, "an address", quoted(value, 80), hint=malformed.reason)
         else:

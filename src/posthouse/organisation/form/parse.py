@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date
 from functools import partial
 from typing import Any, Final
 
 from posthouse.matching.language.reader import nearest_word
-from posthouse.message.name import MalformedName, parse_mailbox
+from posthouse.message.name import MalformedName
 from posthouse.message.spelling import quoted
+from posthouse.organisation.address import short_address
 from posthouse.organisation.check import Place, check
 from posthouse.organisation.directory import Absence, Directory, key_of
 from posthouse.organisation.form.fault import At, Faults
-from posthouse.organisation.form.scan import Table, item_place, scan
+from posthouse.organisation.form.scan import LOST, Table, item_place, scan
 from posthouse.organisation.form.schema import ABSENCE, HEAD, KINDS, Key, Shape
 from posthouse.organisation.form.walk import Value
 
-# What is its own canonical form; everything else is read with care.
-_USUAL_ADDRESS: Final = re.compile(
-    r"[A-Za-z0-9._+-]+@[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)+"
-)
 MAX_ABSENCES: Final = 1_000
 
 
@@ -31,14 +27,9 @@ def parse_directory(text: str) -> Directory:
     reader = _Reader(text, faults)
     tables = scan(text, faults)
     found = reader.directory(tables)
-    check(found, lambda place, **told: faults.note(reader.offset(place), **told))
+    check(found, lambda place, **told: faults.note(reader.offset(place), **told), is_whole=not reader.has_lost)
     faults.finish()
     return found
-
-
-def canonical_address(text: str) -> str:
-    """Give an address as the house spells it; MalformedName where it is none."""
-    return text if len(text) < 255 and _USUAL_ADDRESS.fullmatch(text) else str(parse_mailbox(text))
 
 
 class _Reader:
@@ -49,13 +40,18 @@ class _Reader:
         self._faults = faults
         self._tables: dict[tuple[str, str], Table] = {}
         self._known: dict[str, str] = {}
+        self.has_lost = False
+        """A table could not be read, so that it is not known what its name was."""
 
     def directory(self, tables: list[Table]) -> Directory:
         head, *others = tables
         self._tables["", ""] = head
         found: dict[str, list[Any]] = {kind.into: [] for kind in KINDS.values()}  # Any: one list for each kind
         for table in others:
-            if table.kind not in KINDS:
+            if table.kind == LOST:
+                self.has_lost = True
+            elif table.kind not in KINDS:
+                self.has_lost = True
                 kinds = ", ".join(KINDS)
                 hint = nearest_word(table.kind, KINDS)
                 self._faults.note(table.at, f"one of the tables {kinds}", quoted(table.kind), hint=hint)
@@ -63,6 +59,8 @@ class _Reader:
                 kind = KINDS[table.kind]
                 fields = self._fields(table, kind.keys)
                 found[kind.into].append(kind.make(**{kind.names: table.name, **fields}))
+            else:
+                self.has_lost = True
         fields = self._fields(head, HEAD)
         fields.update((into, tuple(values)) for into, values in found.items())
         return Directory(**fields)
@@ -172,7 +170,7 @@ class _Reader:
 
     def _address(self, text: str, at: At) -> str:
         try:
-            return canonical_address(text)
+            return short_address(text)
         except MalformedName as malformed:
             self._faults.note(at, "an address", quoted(text, 80), hint=malformed.reason)
             return text

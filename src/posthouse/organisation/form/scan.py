@@ -22,6 +22,8 @@ _LIST_LINE: Final = re.compile(rf"{_KEY}\[\s*+((?:{_PLAIN}\s*+(?:,\s*+{_PLAIN}\s
 _HEADER: Final = re.compile(rf"[ \t]*+\[[ \t]*+([A-Za-z0-9_-]++)[ \t]*+\.[ \t]*+({_PLAIN})[ \t]*+\]{_EOL}")
 _NOTHING: Final = re.compile(rf"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)++|{_EOL}")
 _START: Final = re.compile(r"^[ \t]*+(?:\[[ \t]*+[A-Za-z]|[A-Za-z0-9_-]++[ \t]*+=)", re.MULTILINE)
+LOST: Final = "["
+"""The kind of a table whose header has a fault."""
 
 
 class Table(msgspec.Struct, gc=False):
@@ -86,8 +88,10 @@ def _read_slowly(text: str, at: int, *, tables: list[Table], faults: Faults) -> 
     walk = Walk(text, at, faults)
     try:
         if walk.sign == "[":
+            # Where the header cannot be read, what stands below belongs to nothing that is known.
+            tables.append(Table(LOST, "", at, {}, {}))
             kind, name, place = walk.header()
-            tables.append(Table(kind, name, place, {}, {}))
+            tables[-1] = Table(kind, name, place, {}, {})
         else:
             key, place, value = walk.pair()
             _put(tables[-1], key, value, place, faults=faults)

@@ -9,9 +9,9 @@ from typing import Final
 from posthouse.matching.language.reader import nearest_word
 from posthouse.message.name import MalformedName
 from posthouse.message.spelling import quoted
+from posthouse.organisation.address import short_address
 from posthouse.organisation.directory import Directory
 from posthouse.organisation.form.fault import Faults
-from posthouse.organisation.form.parse import canonical_address
 from posthouse.organisation.form.people import Person, gather
 
 COLUMNS: Final = {
@@ -72,7 +72,7 @@ def read_sheet(text: str) -> Directory:
 def _rows(text: str, faults: Faults) -> Iterator[_Row]:
     """Give each line as its values with their places."""
     delimiter = _delimiter(text)
-    cell = re.compile(rf'[ ]*+(?:"((?:[^"]|"")*+)"[ ]*+|([^{delimiter}\r\n]*+))({delimiter}|\r?\n|\r|\Z)')
+    cell = re.compile(rf'[ ]*+(?:"((?:[^"]|"")*+)"[ ]*+|(?!")([^{delimiter}\r\n]*+))({delimiter}|\r?\n|\r|\Z)')
     at, row = int(text.startswith("\ufeff")), list[tuple[str, int]]()
     while at < len(text) or row:
         found = cell.match(text, at)
@@ -147,7 +147,7 @@ def _address(text: str, at: int, faults: Faults) -> str:
     if not text:
         return ""
     try:
-        return canonical_address(text)
+        return short_address(text)
     except MalformedName as malformed:
         faults.note(at, "an address", quoted(text, 80), hint=malformed.reason)
         return ""
