@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import ClassVar, Final
 
 import msgspec
@@ -56,11 +56,11 @@ class PasswordUnfit(PosthouseError):
     public: ClassVar[str] = "The password cannot be used."
 
 
-Duties = Callable[[str], tuple[str, ...]]
+Duties = Callable[[str], Awaitable[tuple[str, ...]]]
 """Gives the roles an address holds or deputises by the organisation in force."""
 
 
-def no_duties(_address: str) -> tuple[str, ...]:
+async def no_duties(_address: str) -> tuple[str, ...]:
     """Give the roles of somebody where there is no organisation."""
     return ()
 
@@ -71,8 +71,7 @@ class Accounts:
     def __init__(self, clock: Clock, store: Store, *, duties: Duties = no_duties) -> None:
         self._clock = clock
         self._store = store
-        self.duties = duties
-        """Who may review as what; whoever knows the organisation puts it here."""
+        self._duties = duties
         self._known: dict[str, Account] = {}
         self._hashing = asyncio.Semaphore(_AT_ONCE)
         self._writing = asyncio.Lock()
@@ -88,12 +87,12 @@ class Accounts:
         digest = account.digest if account is not None and usable else _NOBODY
         async with self._hashing:
             good = await asyncio.to_thread(_verify, digest, password[: LONGEST + 1])
-        permit = self.permit_of(account.name) if account is not None and usable and good else None
+        permit = await self.permit_of(account.name) if account is not None and usable and good else None
         if permit is None:
             raise AccountRefused("the name or the password is wrong", hint="an administrator can set a new password")
         return permit
 
-    def permit_of(self, name: str) -> Permit | None:
+    async def permit_of(self, name: str) -> Permit | None:
         """Give what somebody may do who signed in before, as it is now; None where the account is closed."""
         account = self._known.get(name)
         if account is None or account.is_closed:
@@ -104,7 +103,7 @@ class Accounts:
             name=account.name,
             scopes=tuple(map(parse_scope, account.scopes)),
             address=account.address,
-            roles=self.duties(account.address) if account.address else (),
+            roles=await self._duties(account.address) if account.address else (),
         )
 
     async def listed(self, _call: ListAccounts) -> list[Account]:

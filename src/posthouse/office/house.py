@@ -35,6 +35,7 @@ from posthouse.office.postmen import Postmen
 from posthouse.office.refusals import RecordedRefusals
 from posthouse.office.terms import Terms
 from posthouse.office.timekeeper import Timekeeper
+from posthouse.organisation.appointment import acting_roles
 from posthouse.route import ROUTE, Stage
 from posthouse.transport.ports import Door, Errand
 
@@ -86,7 +87,7 @@ class House:
         self.terms = terms
         self.clock = clock
         self.keyring = Keyring(clock, stores.durable)
-        self.accounts = Accounts(clock, stores.durable)
+        self.accounts = Accounts(clock, stores.durable, duties=self._duties)
         self.asking = Asking(self, terms.name, refusals=RecordedRefusals(clock, stores.durable))
         self.reload: Answerer = _no_settings
         """What reads the settings again; whoever runs the office by settings puts it here."""
@@ -165,6 +166,12 @@ class House:
         await self.counter.errands.close()
         for door in self._doors.values():
             await door.close()
+
+    async def _duties(self, address: str) -> tuple[str, ...]:
+        """Give the roles an address may review in, by the organisation in force."""
+        in_force = await self._intake.library.in_force(await self._stores.durable.register())
+        organisation = None if in_force is None else in_force.organisation
+        return () if organisation is None else acting_roles(organisation, address, at=self.clock.now())
 
     async def answer(self, call: Call[Reply]) -> Reply:
         """Do what is asked."""
