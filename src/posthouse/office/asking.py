@@ -16,11 +16,14 @@ from posthouse.message.name import OfficeName
 from posthouse.office.calls import Call, Story, Tell
 from posthouse.office.deskcalls import (
     DESK_REPLIES,
+    CaseEvent,
     CaseStory,
     CountDockets,
     Decide,
     Edit,
     FindCases,
+    HearCases,
+    Heard,
     ListDockets,
     ListMailbags,
     OpenDocket,
@@ -34,6 +37,9 @@ from posthouse.store.gateports import DocketCount, DocketOrder
 Reply = TypeVar("Reply")
 
 _MOST_FOUND: Final = 100
+
+FOR_SENDERS: Final = frozenset({"case.opened", "case.gated", "case.closed"})
+"""What a sender hears of the cases of his messages."""
 
 
 class CaseUnknown(PosthouseError):
@@ -93,6 +99,8 @@ class Asking:
                 answer = await self._case(permit, signed)
             case FindCases():
                 answer = await self._found(permit, signed)
+            case HearCases():
+                answer = await self._heard(permit, signed)
             case Recall():
                 await self._own(permit, signed)
                 answer = await self._office.answer(signed)
@@ -136,6 +144,31 @@ class Asking:
             elif story.envelope.principal == permit.principal:
                 seen.append(bare(case))
         return seen[: call.limit]
+
+    async def _heard(self, permit: Permit, call: HearCases) -> Heard:
+        """Tell what happened to the cases somebody may see; of those he sent himself, the bare fact."""
+        heard = await self._office.answer(call)
+        if _sees_all(permit):
+            return heard
+        events: list[CaseEvent] = []
+        for event in heard.events:
+            told = await self._told(permit, event)
+            events += [] if told is None else [told]
+        return Heard(events=events, after=heard.after)
+
+    async def _told(self, permit: Permit, event: CaseEvent) -> CaseEvent | None:
+        try:
+            case = UUID(event.case)
+        except ValueError:
+            return None
+        story = await self._office.answer(TellCase(case=case, by=permit.signature))
+        if story is None:
+            return None
+        if permits_case(permit, story) is None:
+            return event
+        if story.envelope.principal == permit.principal and event.type in FOR_SENDERS:
+            return msgspec.structs.replace(event, by="", facts={"message": str(story.case.message)})
+        return None
 
     async def _own(self, permit: Permit, call: Recall) -> None:
         """Let nobody recall but who handed the message in."""

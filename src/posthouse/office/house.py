@@ -13,6 +13,7 @@ import structlog
 from posthouse.clock import Clock
 from posthouse.message.audit import Signer
 from posthouse.message.changes import Changes
+from posthouse.message.webhook import PROTOCOL
 from posthouse.office import calls, deskcalls
 from posthouse.office.accounts import Accounts
 from posthouse.office.agenda import Agenda
@@ -24,6 +25,7 @@ from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
 from posthouse.office.counter import Counter
 from posthouse.office.examination import Examination
+from posthouse.office.herald import HeraldStore
 from posthouse.office.holding import Holding
 from posthouse.office.intake import Intake, Stores
 from posthouse.office.keyring import Keyring
@@ -69,8 +71,9 @@ class House:
         signer: Callable[[], Signer] | None = None,
     ) -> None:
         self.meter = meter = Meter(clock)
+        self._herald = HeraldStore(stores.durable, clock, source=str(terms.name), webhooks=terms.webhooks)
         stores = Stores(
-            MeteredStore(stores.durable, clock, meter=meter),
+            MeteredStore(self._herald, clock, meter=meter),
             MeteredStore(stores.passing, clock, meter=meter, timed=False),
         )
         route = metered_route(route, meter)
@@ -122,6 +125,7 @@ class House:
             deskcalls.Activate: books.activate,
         }
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
+        self._answers[deskcalls.HearCases] = self._herald.hear
         self._answers[deskcalls.ListAccounts] = self.accounts.listed
         self._answers[deskcalls.WriteAccount] = self.accounts.write
         self._tasks: list[asyncio.Task[None]] = []
@@ -130,7 +134,8 @@ class House:
     async def start(self, doors: Sequence[Door] = (), *, errands: Mapping[str, Errand] = NO_ERRANDS) -> None:
         """Open the doors and set the timekeeper and the postmen going; errands go by the protocol of a name."""
         self._doors = {door.protocol: door for door in doors}
-        self._intake.serve(frozenset(self._doors))
+        # What webhooks are told comes from the office: nobody else may have it signed.
+        self._intake.serve(frozenset(self._doors) - {PROTOCOL})
         await self.keyring.load()
         await self.accounts.load()
         self.counter.errands.serve(errands)
@@ -156,9 +161,14 @@ class House:
         for postmen in self._postmen:
             postmen.hear(office)
 
+    async def send_away(self) -> None:
+        """Send away everybody who waits for something, now that the office closes."""
+        self._herald.close()
+        await self.counter.close()
+
     async def stop(self) -> None:
         """Send away who waits, end the tasks and close the doors; the stores are closed by whoever opened them."""
-        await self.counter.close()
+        await self.send_away()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

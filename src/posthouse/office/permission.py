@@ -292,9 +292,11 @@ RULES: Final[dict[type[Call[Any]], Rule]] = {
     deskcalls.EraseAudit: _administrators_duty,
     deskcalls.ListAccounts: _administrators_duty,
     deskcalls.WriteAccount: _account,
+    deskcalls.HearCases: _anybody,
     deskcalls.ConfirmClock: _administrators_duty,
 }
 """Every call has its line; `Tell` is also open to those whom `permits_story` lets see the message it tells of.
 
-What `TellCase`, `FindCases` and `Recall` are about shows once it is found: `office.asking` has the last word there.
+What `TellCase`, `FindCases`, `HearCases` and `Recall` are about shows once it is found: `office.asking` has the last
+word there.
 """

@@ -99,7 +99,7 @@ async def over_http(
         house.addresses = []
         front.closing.set()
         # Whoever waits for a message is told that the office closes.
-        await house.counter.close()
+        await house.send_away()
         await link.close()
         await listener.close(settings.drain_seconds)
 

@@ -186,6 +186,7 @@ DESK_CELLS: Final[list[tuple[Call[Any], tuple[str, ...]]]] = [
     (deskcalls.WriteAccount(name="ada", scopes=["audit"]), ("administer",)),
     (deskcalls.WriteAccount(name="ada", password="x" * 12, scopes=["audit"]), ("administer",)),
     (deskcalls.WriteAccount(name="ben", password="x" * 12), ("administer",)),
+    (deskcalls.HearCases(), EVERYBODY),
     (deskcalls.ConfirmClock(), ("administer",)),
 ]
 
