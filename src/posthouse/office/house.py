@@ -109,12 +109,6 @@ class House:
             calls.ListHeld: holding.held,
             calls.FlushPlace: holding.flush,
         }
-        self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
-        self._answers |= {
-            deskcalls.ListAudit: self.audit.listed,
-            deskcalls.ListSeals: self.audit.seals,
-            deskcalls.EraseAudit: self.audit.erase,
-        }
         books = Bookkeeping(clock, stores.durable, library=intake.library)
         self._answers |= {
             deskcalls.ListBooks: books.books,
@@ -123,6 +117,12 @@ class House:
             deskcalls.ListActivations: books.activations,
             deskcalls.WriteEdition: books.write,
             deskcalls.Activate: books.activate,
+        }
+        self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
+        self._answers |= {
+            deskcalls.ListAudit: self.audit.listed,
+            deskcalls.ListSeals: self.audit.seals,
+            deskcalls.EraseAudit: self.audit.erase,
         }
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._answers[deskcalls.HearCases] = self._herald.hear
