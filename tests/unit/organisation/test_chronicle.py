@@ -25,7 +25,7 @@ ACTIVATIONS = tuple(
     ("at", "number"), [(9, None), (10, 1), (19, 1), (20, 2), (30, 1), (39, 1), (40, 2), (49, 2), (50, 3)]
 )
 def test_at_each_instant_one_edition_is_in_force(at: int, number: int | None) -> None:
-    found = edition_at(EDITIONS, ACTIVATIONS, at)
+    found = edition_at(EDITIONS, ACTIVATIONS, at=at)
     assert (found.number if found else None) == number
 
 

@@ -59,9 +59,9 @@ def scan(text: str, faults: Faults) -> list[Table]:
     return tables
 
 
-def item_place(text: str, at: int, number: int) -> int:
+def item_place(text: str, at: int, *, number: int) -> int:
     """Give where an item of a list begins, of which the first stands at or behind `at`."""
-    walk = Walk(text, at, Faults(""))
+    walk = Walk(text, at, faults=Faults(""))
     if walk.sign == "[":
         walk.take()
     inside = 0
@@ -77,7 +77,7 @@ def item_place(text: str, at: int, number: int) -> int:
 
 def _put(table: Table, key: str, value: Value, at: int, *, faults: Faults) -> None:
     if key in table.values:
-        faults.note(at, f"{key} once in a table", "it a second time")
+        faults.note(at, f"{key} once in a table", found="it a second time")
         return
     table.values[key] = value
     table.places[key] = at
@@ -85,7 +85,7 @@ def _put(table: Table, key: str, value: Value, at: int, *, faults: Faults) -> No
 
 def _read_slowly(text: str, at: int, *, tables: list[Table], faults: Faults) -> int:
     """Read what is written in no usual way, or note what is wrong with it; give where to go on."""
-    walk = Walk(text, at, faults)
+    walk = Walk(text, at, faults=faults)
     try:
         if walk.sign == "[":
             # Where the header cannot be read, what stands below belongs to nothing that is known.
