@@ -13,8 +13,11 @@ import structlog
 from posthouse.clock import Clock
 from posthouse.message.audit import Signer
 from posthouse.message.changes import Changes
+from posthouse.message.webhook import PROTOCOL
 from posthouse.office import calls, deskcalls
+from posthouse.office.accounts import Accounts
 from posthouse.office.agenda import Agenda
+from posthouse.office.asking import Asking
 from posthouse.office.audit import AuditRoom
 from posthouse.office.backroom import BackRoom
 from posthouse.office.bookkeeping import Bookkeeping
@@ -23,6 +26,7 @@ from posthouse.office.clerk import Clerk
 from posthouse.office.counter import Counter
 from posthouse.office.desk.desk import Desk
 from posthouse.office.examination import Examination
+from posthouse.office.herald import HeraldStore
 from posthouse.office.holding import Holding
 from posthouse.office.intake import Intake, Stores
 from posthouse.office.keyring import Keyring
@@ -31,8 +35,10 @@ from posthouse.office.mailbox import BadRequest
 from posthouse.office.mailroom import Mailroom
 from posthouse.office.meter import Meter, MeteredStore, metered_route
 from posthouse.office.postmen import Postmen
+from posthouse.office.refusals import RecordedRefusals
 from posthouse.office.terms import Terms
 from posthouse.office.timekeeper import Timekeeper
+from posthouse.organisation.appointment import acting_roles
 from posthouse.route import ROUTE, Stage
 from posthouse.transport.ports import Door, Errand
 
@@ -66,8 +72,9 @@ class House:
         signer: Callable[[], Signer] | None = None,
     ) -> None:
         self.meter = meter = Meter(clock)
+        self._herald = HeraldStore(stores.durable, clock, source=str(terms.name), webhooks=terms.webhooks)
         stores = Stores(
-            MeteredStore(stores.durable, clock, meter=meter),
+            MeteredStore(self._herald, clock, meter=meter),
             MeteredStore(stores.passing, clock, meter=meter, timed=False),
         )
         route = metered_route(route, meter)
@@ -84,6 +91,8 @@ class House:
         self.terms = terms
         self.clock = clock
         self.keyring = Keyring(clock, stores.durable)
+        self.accounts = Accounts(clock, stores.durable, duties=self._duties)
+        self.asking = Asking(self, terms.name, refusals=RecordedRefusals(clock, stores.durable))
         self.reload: Answerer = _no_settings
         """What reads the settings again; whoever runs the office by settings puts it here."""
         self.addresses: list[str] = []
@@ -119,14 +128,19 @@ class House:
             deskcalls.EraseAudit: self.audit.erase,
         }
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
+        self._answers[deskcalls.HearCases] = self._herald.hear
+        self._answers[deskcalls.ListAccounts] = self.accounts.listed
+        self._answers[deskcalls.WriteAccount] = self.accounts.write
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
 
     async def start(self, doors: Sequence[Door] = (), *, errands: Mapping[str, Errand] = NO_ERRANDS) -> None:
         """Open the doors and set the timekeeper and the postmen going; errands go by the protocol of a name."""
         self._doors = {door.protocol: door for door in doors}
-        self._intake.serve(frozenset(self._doors))
+        # What webhooks are told comes from the office: nobody else may have it signed.
+        self._intake.serve(frozenset(self._doors) - {PROTOCOL})
         await self.keyring.load()
+        await self.accounts.load()
         self.counter.errands.serve(errands)
         setups = (await self._stores.durable.register()).setups
         if setups:
@@ -151,9 +165,14 @@ class House:
         for postmen in self._postmen:
             postmen.hear(office)
 
+    async def send_away(self) -> None:
+        """Send away everybody who waits for something, now that the office closes."""
+        self._herald.close()
+        await self.counter.close()
+
     async def stop(self) -> None:
         """Send away who waits, end the tasks and close the doors; the stores are closed by whoever opened them."""
-        await self.counter.close()
+        await self.send_away()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -161,6 +180,12 @@ class House:
         await self.counter.errands.close()
         for door in self._doors.values():
             await door.close()
+
+    async def _duties(self, address: str) -> tuple[str, ...]:
+        """Give the roles an address may review in, by the organisation in force."""
+        in_force = await self._intake.library.in_force(await self._stores.durable.register())
+        organisation = None if in_force is None else in_force.organisation
+        return () if organisation is None else acting_roles(organisation, address, at=self.clock.now())
 
     async def answer(self, call: Call[Reply]) -> Reply:
         """Do what is asked."""
