@@ -95,14 +95,12 @@ class Daemon:
 
     async def _look_at_the_clock(self) -> None:
         now = self._clock.now()
+        found = jumped(now if self._last is None else self._last, now)
         if self._last is None:
-            # What was recorded last was recorded before now, unless the clock went back while the office stood still.
+            # While the office stood still time may pass, but not backwards: what was recorded last was before now.
             newest = await self._store.gate.audit.last()
-            self._last = min(now, newest.at) if newest is None or newest.at <= now else newest.at
-            jump = jumped(self._last, now)
-            found = jump if jump is not None and jump.way == "back" else None
-        else:
-            found = jumped(self._last, now)
+            back = None if newest is None else jumped(newest.at, now)
+            found = back if back is not None and back.way == "back" else None
         self._last = now
         if found is not None:
             self.doubt = found

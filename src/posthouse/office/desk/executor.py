@@ -89,8 +89,8 @@ class Executor:
         if not orders:
             return []
         setting, facts = await self.setting(), await self._intake.facts()
-        deeds = await asyncio.gather(*(self._deed(docket, order, setting) for docket, order in orders))
-        return await self.commit([self.changes_of(deed, facts) for deed in deeds])
+        changes = await asyncio.gather(*(self._changes(docket, order, setting, facts) for docket, order in orders))
+        return await self.commit(changes)
 
     async def write(self, deed: Deed) -> Outcome:
         """Write one deed."""
@@ -119,7 +119,7 @@ class Executor:
 
     def changes_of(self, deed: Deed, facts: Facts) -> Changes:
         """Give what is written for a deed, with the messages the office sends on their way."""
-        written = [Parcel(*emitted, is_automatic=True) for emitted in deed.emitted]
+        written = [Parcel(one.message, one.envelope, is_automatic=True) for one in deed.emitted]
         # What the office writes and cannot send is left out: it must not hold up what it is about.
         sent = [one.changes for one in sort(written, facts, key_seconds=0, route=self._intake.route) if one.changes]
         return sealed(
@@ -153,19 +153,22 @@ class Executor:
         letter = await self._store.journal.letter(identity)
         return None if letter is None else read_head(letter.head, letter.body, sections=letter.sections)
 
-    async def _deed(self, docket: Docket, order: Order, setting: Setting) -> Deed:
+    async def _changes(self, docket: Docket, order: Order, setting: Setting, facts: Facts) -> Changes:
         """Give what an action wants written; one that cannot be done is told in its docket."""
         try:
-            papers = await self.papers(docket, order, setting)
-            if papers is None:
-                return Deed(dockets=(faulty(docket, "its message is not here any more", setting.now),))
-            standing = judge(_open(docket, order), papers.case, command=order.command, actor=order.actor)
-            if standing.answer != "may":
-                return Deed(dockets=(faulty(_back(papers), standing.text, setting.now),))
-            return ACTIONS[order.command](papers)
+            return self.changes_of(await self._deed(docket, order, setting), facts)
         except Exception as fault:  # noqa: BLE001 - one message that cannot be dealt with must not stop the others
             _log.error("desk.stumbled", case=str(docket.case), command=order.command, exc_info=fault)
-            return Deed(dockets=(faulty(docket, f"{type(fault).__name__}: {fault}", setting.now),))
+            return Changes(dockets=(faulty(docket, f"{type(fault).__name__}: {fault}", setting.now),))
+
+    async def _deed(self, docket: Docket, order: Order, setting: Setting) -> Deed:
+        papers = await self.papers(docket, order, setting)
+        if papers is None:
+            return Deed(dockets=(faulty(docket, "its message is not here any more", setting.now),))
+        standing = judge(_open(docket, order), papers.case, command=order.command, actor=order.actor)
+        if standing.answer != "may":
+            return Deed(dockets=(faulty(_back(papers), standing.text, setting.now),))
+        return ACTIONS[order.command](papers)
 
 
 def faulty(docket: Docket, why: str, now: int) -> Docket:
