@@ -110,8 +110,8 @@ class House:
             calls.ListHeld: holding.held,
             calls.FlushPlace: holding.flush,
         }
-        self._desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
-        self._answers |= self._desk.answers()
+        self.desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
+        self._answers |= self.desk.answers()
         books = Bookkeeping(clock, stores.durable, library=intake.library)
         self._answers |= {
             deskcalls.ListBooks: books.books,
@@ -150,7 +150,7 @@ class House:
             postmen.serve(self._doors)
             store.watch(postmen.stir)
             store.watch(self.counter.waiting.stir)
-        alone = (self._timekeeper.run(), self._desk.run(), self.audit.run())
+        alone = (self._timekeeper.run(), self.desk.run(), self.audit.run())
         runs = [*alone, *(postmen.run() for postmen in self._postmen)]
         self._tasks = [asyncio.create_task(run) for run in runs]
         for task in self._tasks:

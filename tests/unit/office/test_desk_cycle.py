@@ -15,6 +15,7 @@ from tests.unit.office.gatehouse import (
     delivered,
     docket_of,
     dockets,
+    eventually,
     gate_to,
     is_closed,
     is_empty,
@@ -80,7 +81,7 @@ async def test_l5b_a_rule_that_came_meanwhile_names_one_more(rig: Rig) -> None:
     async def at_g2() -> bool:
         return [one.gatekeeper for one in await dockets(rig, is_open=True)] == ["g2"]
 
-    await rig.until(at_g2)
+    await eventually(at_g2)
     assert await is_empty(rig)
     await decide(rig, "release")
     assert (await delivered(rig)).id == identity(1)
@@ -204,7 +205,7 @@ async def test_an_administrator_leaves_out_a_stop(rig: Rig) -> None:
     async def at_g3() -> bool:
         return [one.gatekeeper for one in await dockets(rig, is_open=True)] == ["g3"]
 
-    await rig.until(at_g3)
+    await eventually(at_g3)
 
 
 # G-79
@@ -234,4 +235,4 @@ async def test_rules_that_gate_again_and_again_end_at_the_postmaster(rig: Rig) -
     async def at_the_postmaster() -> bool:
         return [(one.gatekeeper, one.folder) for one in await dockets(rig, is_open=True)] == [("postmaster", REVIEW)]
 
-    await rig.until(at_the_postmaster)
+    await eventually(at_the_postmaster)

@@ -7,7 +7,17 @@ from typing import Any
 from posthouse.message.case import unpack_wrapper
 from posthouse.office.deskcalls import Claim, Decided, Edit
 from posthouse.testing.build import identity
-from tests.unit.office.gatehouse import AT_ONCE, begin, case_of, decide, delivered, docket_of, put_in_force, wrapper_of
+from tests.unit.office.gatehouse import (
+    AT_ONCE,
+    begin,
+    case_of,
+    decide,
+    delivered,
+    docket_of,
+    eventually,
+    put_in_force,
+    wrapper_of,
+)
 from tests.unit.office.rig import Rig, at_work
 
 MAIL = (
@@ -147,7 +157,7 @@ async def test_an_edit_may_make_those_before_look_again(rig: Rig) -> None:
         current = unpack_wrapper(case.wrapper).current
         return current is not None and current.gatekeeper == "g1" and case.turn == 3
 
-    await rig.until(at_g1)
+    await eventually(at_g1)
 
 
 # G-13, G-187
