@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from posthouse.message.case import Case, Command, Docket, Mailbag, Rhythm, Wrapper, unpack_wrapper
-from posthouse.message.message import Message
+from posthouse.message.message import Body, Message
 from posthouse.office.calls import TakeNext
 from posthouse.office.deskcalls import Activate, Decide, Decided, Decision, Undo, WriteEdition, WriteMailbag
 from posthouse.store.gateports import DocketFilter
@@ -70,6 +70,7 @@ async def decide(
     known = docket or await docket_of(rig, number)
     decision = Decision(case=known.case, turn=known.turn, command=command, **fields)
     call = Decide(decisions=[decision], gatekeeper=known.gatekeeper, by=by or f"{known.gatekeeper}@house.example")
+    decided: Decided
     (decided,) = await rig.answer(call)
     return decided
 
@@ -84,6 +85,13 @@ async def delivered(rig: Rig, mailbox: str = "bob") -> Message:
     """Wait for what arrives in a mailbox; the test's own deadline ends it."""
     (taken,) = await rig.answer(TakeNext(mailbox=mailbox, wait=None, limit=1, holder="worker"))
     return message_of(taken)
+
+
+async def body_at(rig: Rig, mailbox: str = "bob") -> bytes:
+    """Wait for what arrives in a mailbox, and give its body."""
+    body = (await delivered(rig, mailbox)).body
+    assert not isinstance(body, Body)
+    return body
 
 
 async def is_empty(rig: Rig, mailbox: str = "bob") -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from posthouse.message.case import INBOX, REVIEW
+from posthouse.message.message import Body
 from posthouse.office.deskcalls import OpenDocket, SkipStop, TellCase
 from posthouse.testing.build import START, identity
 from tests.unit.office.gatehouse import (
@@ -118,6 +119,7 @@ async def test_l7_returned_it_goes_to_its_sender_and_nobody_else(rig: Rig) -> No
     await rig.put(1, body=b"the original")
     assert (await decide(rig, "return", saying="please leave out the prices")).status == "done"
     back = await delivered(rig, "alice")
+    assert not isinstance(back.body, Body)
     assert b"please leave out the prices" in back.body
     assert back.correlation == str(identity(1))
     assert await is_empty(rig)

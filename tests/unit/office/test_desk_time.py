@@ -28,6 +28,7 @@ from tests.unit.office.gatehouse import (
     MINUTE,
     MONTHLY,
     begin,
+    body_at,
     case_of,
     decide,
     delivered,
@@ -245,7 +246,7 @@ async def test_an_object_expires_like_a_mail(rig: Rig) -> None:
     await begin(rig, "g1", policy=SHORT, rules_of_g1=OWN_RULES)
     await rig.put(1, kind="object", content_type="application/json", body=b"{}")
     rig.clock.advance(HOUR)
-    assert (await delivered(rig)).body == b"{}"
+    assert await body_at(rig) == b"{}"
 
 
 # G-224
@@ -386,7 +387,7 @@ async def test_mailbags_are_set_up(rig: Rig) -> None:
     await rig.put(1)
     await decide(rig, "file", mailbag="purge")
     rig.clock.advance(3 * HOUR)
-    sooner = {"id": bag.id, "gatekeeper": "g1", "name": "Gone", "function": "delete"}
+    sooner: dict[str, Any] = {"id": bag.id, "gatekeeper": "g1", "name": "Gone", "function": "delete"}
     wanted = type(bag)(**sooner, rhythm=Rhythm(every="hours", count=2))
     with pytest.raises(ConfirmationNeeded):
         await rig.answer(WriteMailbag(mailbag=wanted))
@@ -415,7 +416,7 @@ async def test_dates_are_changed_by_hand_and_a_retain_date_deletes(rig: Rig) -> 
     await begin(rig, "g1", policy=SHORT)
     await rig.put(1)
     docket = await docket_of(rig)
-    known = {"case": docket.case, "turn": 1, "gatekeeper": "g1", "by": "ada"}
+    known: dict[str, Any] = {"case": docket.case, "turn": 1, "gatekeeper": "g1", "by": "ada"}
     hour = round(HOUR * SECOND)
     early: Decided = await rig.answer(Annotate(**known, retain=START + 1))
     assert (early.status, "must not be before" in early.text) == ("refused", True)
