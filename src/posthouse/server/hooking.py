@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from posthouse.errors import PosthouseError
+from posthouse.message.name import parse_office
 from posthouse.message.webhook import Webhook
 from posthouse.server.quantity import Kind
 
@@ -49,6 +51,10 @@ def _checked(url: str) -> str:
         raise ValueError(expected)
     if not _USED.fullmatch(url) or port == 0:
         raise ValueError(expected)
+    try:
+        parse_office(str(Webhook(name="x", url=url, secret="").place))
+    except PosthouseError as fault:
+        raise ValueError(f"the host: {fault}") from None
     return url
 
 

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.scenario.cli.command import Terminal, line_of
 
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
-ENDLESS = "/stream"
+ENDLESS = ("/stream", "/events")
 
 
 @pytest.fixture(scope="module")
