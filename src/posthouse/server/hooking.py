@@ -18,7 +18,7 @@ from posthouse.server.quantity import Kind
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 """What a webhook may be called."""
 
-_EVENT: Final = re.compile(r"case\.([a-z-]+|\*)|\*")
+_EVENT: Final = re.compile(r"case\.(?:[a-z-]+\*?|\*)|\*")
 _MOST_LETTERS: Final = 4_096
 _USED: Final = re.compile(r"[!-~]+")
 
