@@ -257,12 +257,12 @@ def _divided(proposals: Sequence[Proposal], record: Record, beside: Beside) -> t
 
 def _each_side_once(rulings: Sequence[Ruling]) -> Iterator[Ruling]:
     """Leave a copy or notice to one part: to one that does not wait for a person, if there is one."""
-    seen: set[Side] = set()
+    seen: list[Side] = []
     kept: dict[int, Ruling] = {}
     for place in sorted(range(len(rulings)), key=lambda place: rulings[place].course == "gate"):
         ruling = rulings[place]
         sides = tuple(side for side in ruling.sides if side not in seen)
         immediate = tuple(side for side in ruling.immediate if side not in seen)
-        seen.update(sides, immediate)
+        seen += [*sides, *immediate]
         kept[place] = msgspec.structs.replace(ruling, sides=sides, immediate=immediate)
     return (kept[place] for place in range(len(rulings)))

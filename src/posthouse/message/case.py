@@ -252,6 +252,8 @@ class Mailbag(msgspec.Struct, frozen=True, kw_only=True):
     last_run: int | None = None
     next_run: int | None = None
     """None where it never runs."""
+    formerly: tuple[str, ...] = ()
+    """What it was called before: rules that name it so still mean it."""
     version: int = 1
     is_removed: bool = False
 

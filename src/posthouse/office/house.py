@@ -24,6 +24,7 @@ from posthouse.office.bookkeeping import Bookkeeping
 from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
 from posthouse.office.counter import Counter
+from posthouse.office.desk.desk import Desk
 from posthouse.office.examination import Examination
 from posthouse.office.herald import HeraldStore
 from posthouse.office.holding import Holding
@@ -109,6 +110,8 @@ class House:
             calls.ListHeld: holding.held,
             calls.FlushPlace: holding.flush,
         }
+        self._desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
+        self._answers |= self._desk.answers()
         books = Bookkeeping(clock, stores.durable, library=intake.library)
         self._answers |= {
             deskcalls.ListBooks: books.books,
@@ -147,7 +150,8 @@ class House:
             postmen.serve(self._doors)
             store.watch(postmen.stir)
             store.watch(self.counter.waiting.stir)
-        runs = [self._timekeeper.run(), self.audit.run(), *(postmen.run() for postmen in self._postmen)]
+        alone = (self._timekeeper.run(), self._desk.run(), self.audit.run())
+        runs = [*alone, *(postmen.run() for postmen in self._postmen)]
         self._tasks = [asyncio.create_task(run) for run in runs]
         for task in self._tasks:
             task.add_done_callback(_report)
