@@ -169,7 +169,7 @@ def test_two_parts_have_cases_of_their_own() -> None:
 
 # G-212
 @pytest.mark.parametrize("is_ours", [True, False])
-def test_what_is_automatic_is_never_gated_or_answered(is_ours: bool) -> None:  # noqa: FBT001 - a parameter of the test
+def test_what_is_automatic_is_never_gated_or_answered(is_ours: bool) -> None:
     report = b"Content-Type: multipart/report; boundary=x\r\nSubject: Failed\r\n\r\n--x--\r\n"
     theirs = journey(message(1, report, content_type=MAIL_TYPE, sender=None), sender=None)
     one = journey().carrying(is_automatic=True) if is_ours else theirs
