@@ -45,9 +45,7 @@ def test_a_mailbag_is_one_of_the_gatekeeper() -> None:
     title = "rules of Design"
     assert told(prove(title, always("r", 'file in "Month End"'), KNOWN)) == ([], [])
     faults, _ = told(prove(title, always("r", 'file in "mont end"'), KNOWN))
-    assert faults == [
-        'line 1, column 26: expected a mailbag of Design, found "mont end" (did you mean month end?)'
-    ]
+    assert faults == ['line 1, column 26: expected a mailbag of Design, found "mont end" (did you mean month end?)']
 
 
 # G-39
