@@ -144,9 +144,10 @@ def short(identity: UUID, among: Iterable[UUID] = ()) -> str:
     """Give the digits by which people name a case; as many as tell it from others that are shown beside it."""
     whole = str(identity)
     others = [str(other) for other in among if other != identity]
-    return next(
-        (whole[:size] for size in _DIGITS_SHOWN if not any(one[:size] == whole[:size] for one in others)), whole
-    )
+    for size in _DIGITS_SHOWN:
+        if not any(other[:size] == whole[:size] for other in others):
+            return whole[:size]
+    return whole
 
 
 def cut(text: str, length: int) -> str:
