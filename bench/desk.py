@@ -83,7 +83,7 @@ def fill(path: Path, count: int, *, seed: int) -> None:
     connection.execute("BEGIN").fetchall()
     for name, _ in indexes:
         connection.execute(f"DROP INDEX {name}").fetchall()
-    wrapper = pack_wrapper(Wrapper(case=UUID(int=0), sender="a@example.org")).ljust(2_000, b"\0")
+    wrapper = pack_wrapper(Wrapper(case=UUID(int=0), sender="a@example.org")).ljust(800, b"\0")
     cases: list[Cell] = []
     rows: list[Cell] = []
     for number, docket in enumerate(sorted(dockets(count, seed), key=lambda docket: docket.case), 1):

@@ -93,8 +93,13 @@ class GateGroup:
 
     def write(self) -> None:
         """Write what was taken up."""
-        self._put("gated", CASE_COLUMNS, [cell for row in self._cases.values() for cell in row])
-        self._put("docket", DOCKET_COLUMNS, [cell for row in self._dockets.values() for cell in row])
+        self._put("gated", CASE_COLUMNS, key="id", cells=[cell for row in self._cases.values() for cell in row])
+        self._put(
+            "docket",
+            DOCKET_COLUMNS,
+            key="case_id, turn",
+            cells=[cell for row in self._dockets.values() for cell in row],
+        )
         for pile, more in self._held.items():
             if more:
                 self._run("pile-count", pile, more)
@@ -158,8 +163,8 @@ class GateGroup:
             self._cursor.execute(statement, cells).fetchall()
         self._records = []
 
-    def _put(self, table: str, columns: str, cells: list[Cell]) -> None:
-        for statement, bindings in inserts(table, columns, cells=cells, verb="INSERT OR REPLACE"):
+    def _put(self, table: str, columns: str, *, key: str, cells: list[Cell]) -> None:
+        for statement, bindings in inserts(table, columns, cells=cells, key=key):
             self._cursor.execute(statement, bindings).fetchall()
 
     def _run(self, statement: str, *bindings: Cell) -> None:

@@ -175,22 +175,28 @@ def issue_of(row: Sequence[Any]) -> Issue:
     return Issue(credential=known, digest=bytes(digest))
 
 
-def inserts(
-    table: str, columns: str, *, cells: Sequence[Cell], verb: str = "INSERT"
-) -> Iterator[tuple[str, Sequence[Cell]]]:
-    """Give the statements and bindings that insert many rows, which come as the cells of all of them end to end."""
+def inserts(table: str, columns: str, *, cells: Sequence[Cell], key: str = "") -> Iterator[tuple[str, Sequence[Cell]]]:
+    """Give the statements and bindings that insert many rows, which come as the cells of all of them end to end.
+
+    Where a unique key is named, a row that is there already is written over and keeps its place.
+    """
     width = columns.count(",") + 1
     start = 0
     for size in _CHUNKS:
         while len(cells) - start >= size * width:
-            yield _insert(table, columns, size, verb), cells[start : start + size * width]
+            yield _insert(table, columns, size, key), cells[start : start + size * width]
             start += size * width
 
 
 @cache
-def _insert(table: str, columns: str, size: int, verb: str, /) -> str:
+def _insert(table: str, columns: str, size: int, key: str, /) -> str:
     marks = f"({', '.join('?' * (columns.count(',') + 1))})"
-    return f"{verb} INTO {table} ({columns}) VALUES {', '.join([marks] * size)}"
+    over = f" ON CONFLICT ({key}) DO UPDATE SET ({columns}) = ({_excluded(columns)})" if key else ""
+    return f"INSERT INTO {table} ({columns}) VALUES {', '.join([marks] * size)}{over}"  # noqa: S608 - our own names
+
+
+def _excluded(columns: str) -> str:
+    return ", ".join(f"excluded.{column}" for column in columns.split(", "))
 
 
 def numbers(values: Iterable[int]) -> str:
