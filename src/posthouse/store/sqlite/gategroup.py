@@ -13,7 +13,9 @@ from posthouse.message.changes import Changes
 from posthouse.store.sqlite.gaterows import (
     AUDIT_COLUMNS,
     CASE_COLUMNS,
+    CASE_OVER,
     DOCKET_COLUMNS,
+    DOCKET_OVER,
     case_row,
     docket_row,
     encode,
@@ -93,11 +95,11 @@ class GateGroup:
 
     def write(self) -> None:
         """Write what was taken up."""
-        self._put("gated", CASE_COLUMNS, key="id", cells=[cell for row in self._cases.values() for cell in row])
+        self._put("gated", CASE_COLUMNS, over=CASE_OVER, cells=[cell for row in self._cases.values() for cell in row])
         self._put(
             "docket",
             DOCKET_COLUMNS,
-            key="case_id, turn",
+            over=DOCKET_OVER,
             cells=[cell for row in self._dockets.values() for cell in row],
         )
         for pile, more in self._held.items():
@@ -163,8 +165,8 @@ class GateGroup:
             self._cursor.execute(statement, cells).fetchall()
         self._records = []
 
-    def _put(self, table: str, columns: str, *, key: str, cells: list[Cell]) -> None:
-        for statement, bindings in inserts(table, columns, cells=cells, key=key):
+    def _put(self, table: str, columns: str, *, over: str, cells: list[Cell]) -> None:
+        for statement, bindings in inserts(table, columns, cells=cells, over=over):
             self._cursor.execute(statement, bindings).fetchall()
 
     def _run(self, statement: str, *bindings: Cell) -> None:

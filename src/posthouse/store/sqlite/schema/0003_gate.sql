@@ -8,7 +8,7 @@ CREATE TABLE gated (
     content BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX gated_id ON gated (id);
-CREATE INDEX gated_message ON gated (message, opened, id);
+CREATE INDEX gated_message ON gated (message);
 
 -- One folder of one gatekeeper, and how many open dockets lie in it.
 CREATE TABLE pile (
