@@ -103,14 +103,10 @@ class House:
         self.letterbox = Letterbox(terms, intake)
         self.mailroom = Mailroom(terms, intake)
         backroom = BackRoom(clock, terms, stores=stores, intake=intake, agenda=agenda, postmen=self._postmen[0])
-        self._answers = _answers(self, backroom, keeping=keeping)
         holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
-        self._answers |= {
-            calls.HoldPlace: holding.hold,
-            calls.ListHeld: holding.held,
-            calls.FlushPlace: holding.flush,
-        }
         self._desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
+        self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
+        self._answers = _answers(self, backroom, keeping=keeping) | _answers_apart(holding, self.audit)
         self._answers |= self._desk.answers()
         books = Bookkeeping(clock, stores.durable, library=intake.library)
         self._answers |= {
@@ -120,12 +116,6 @@ class House:
             deskcalls.ListActivations: books.activations,
             deskcalls.WriteEdition: books.write,
             deskcalls.Activate: books.activate,
-        }
-        self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
-        self._answers |= {
-            deskcalls.ListAudit: self.audit.listed,
-            deskcalls.ListSeals: self.audit.seals,
-            deskcalls.EraseAudit: self.audit.erase,
         }
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._answers[deskcalls.HearCases] = self._herald.hear
@@ -237,6 +227,18 @@ def _answers(house: House, backroom: BackRoom, *, keeping: Keeping | None) -> di
         table[calls.Backup] = lambda call: keeping.backup(call.folder)
         table[calls.Verify] = lambda call: keeping.verify(call.repair)
     return table
+
+
+def _answers_apart(holding: Holding, audit: AuditRoom) -> dict[type[Call[Any]], Answerer]:
+    """Which part answers what is asked of places elsewhere and of the audit."""
+    return {
+        calls.HoldPlace: holding.hold,
+        calls.ListHeld: holding.held,
+        calls.FlushPlace: holding.flush,
+        deskcalls.ListAudit: audit.listed,
+        deskcalls.ListSeals: audit.seals,
+        deskcalls.EraseAudit: audit.erase,
+    }
 
 
 def _report(task: asyncio.Task[None]) -> None:

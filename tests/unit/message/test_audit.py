@@ -79,16 +79,16 @@ def seal(row: Row, key: bytes = b"k") -> Seal:
     return signed(made, lambda data: hashlib.sha256(key + data).digest())
 
 
-def has_signed(key: bytes, signature: bytes, data: bytes) -> bool:
-    return signature == hashlib.sha256(key + data).digest()
+def is_signed(seal: Seal) -> bool:
+    return seal.signature == hashlib.sha256(seal.key + sealed_bytes(seal)).digest()
 
 
 def test_a_seal_holds_for_the_record_it_was_made_of() -> None:
     known = rows()
     made = seal(known[4])
     assert b"posthouse audit seal" in sealed_bytes(made)
-    assert wrong_seal(made, known[4].chain, has_signed=has_signed) is None
-    assert wrong_seal(made, known[4].chain, has_signed=has_signed, key=b"k") is None
+    assert wrong_seal(made, known[4].chain, is_signed=is_signed) is None
+    assert wrong_seal(made, known[4].chain, is_signed=is_signed, key=b"k") is None
     for given, chain, key, ill in (
         (made, known[5].chain, None, "changed"),
         (made, None, None, "cut off"),
@@ -97,7 +97,7 @@ def test_a_seal_holds_for_the_record_it_was_made_of() -> None:
         (msgspec.structs.replace(made, number=6), known[5].chain, None, "seal"),
         (msgspec.structs.replace(made, office="local:there"), known[4].chain, None, "seal"),
     ):
-        flaw = wrong_seal(given, chain, has_signed=has_signed, key=key)
+        flaw = wrong_seal(given, chain, is_signed=is_signed, key=key)
         assert flaw is not None
         assert flaw.ill == ill
 

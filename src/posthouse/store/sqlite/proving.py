@@ -21,7 +21,7 @@ from posthouse.store.sqlite.gaterows import seal_of
 # One read; large enough that what a statement costs does not count, small enough to hold.
 _BLOCK: Final = 8_192
 # Below this many records a process costs more than it brings.
-_PER_PROCESS: Final = 100_000
+_PER_PROCESS: Final = 250_000
 _SEALS: Final = 1_000
 
 
