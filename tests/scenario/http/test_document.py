@@ -33,7 +33,8 @@ def office() -> Iterator[tuple[str, dict[str, str]]]:
         try:
             serving = terminal.start("serve", "--json", "--set", "http.key_requests=1000000")
             address: str = json.loads(line_of(serving))["http"][0]
-            key = terminal.run("key", "create", "stranger", "--administer", "--json").document["key"]
+            duties = ("--administer", "--write-rules", "--edit-organisation", "--audit", "--review", "*")
+            key = terminal.run("key", "create", "stranger", *duties, "--json").document["key"]
             yield address, {"authorization": f"Bearer {key}"}
         finally:
             terminal.end()
