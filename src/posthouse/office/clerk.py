@@ -105,7 +105,9 @@ class Clerk:
             if written is None:
                 return _BARE
             route = self._intake.route
-            result = sort([Parcel(*written)], await self._intake.facts(), key_seconds=0, route=route)[0]
+            result = sort(
+                [Parcel(*written, is_automatic=True)], await self._intake.facts(), key_seconds=0, route=route
+            )[0]
         except Exception as fault:  # noqa: BLE001 - a notice that cannot be written must not keep the dead alive
             _log.error("notice.not-written", message=str(matter.message), fault=type(fault).__name__, exc_info=True)
             return _BARE

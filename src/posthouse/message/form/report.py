@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,12 +21,16 @@ _MOST_SAID: Final = 900
 _UNSAID: Final = re.compile(r"[^\x20-\x7e]")
 _UNFIT: Final = re.compile(rb"\r(?!\n)|(?<!\r)\n")
 
-Action = Literal["failed", "delivered", "relayed"]
+Action = Literal["failed", "delivered", "relayed", "returned"]
 _ACTIONS: Final[dict[Action, tuple[str, str]]] = {
     "failed": ("Mail could not be delivered", "Your mail could not be delivered to:"),
     "delivered": ("Mail was delivered", "Your mail was delivered to:"),
+    "returned": ("Mail was returned", "Your mail was not delivered to:"),
     "relayed": ("Mail was sent on", "Your mail was sent on, by way of a server that does not report further, to:"),
 }
+
+_TOLD: Final[dict[Action, str]] = {"returned": "failed"}
+"""What programs are told where they know no word for it."""
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +47,8 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     content: bytes = b""
     """The mail, or where it is large its beginning."""
     is_whole: bool = True
+    saying: str = ""
+    """Why somebody returns it, in his own words."""
 
 
 def written(about: About, answers: Sequence[Answer], *, action: Action, name: str, identity: UUID, now: int) -> bytes:
@@ -60,17 +67,26 @@ def written(about: About, answers: Sequence[Answer], *, action: Action, name: st
         f'\tboundary="{boundary}"',
     ]
     people = [
-        "Content-Type: text/plain; charset=us-ascii", "", f"This is the post office at {name}.", "", opening, "",
+        f"This is the post office at {name}.", "", opening, "",
         *(line for answer in answers for line in _for_people(answer)),
         *(["It is not tried again.", ""] if action == "failed" else []),
+        *([*about.saying.splitlines(), ""] if about.saying else []),
     ]  # fmt: skip
     programs = ["Content-Type: message/delivery-status", "", *_whole(about, name)]
     for answer in answers:
         programs += ["", *_recipient(about, answer, action, now)]
     content = _returned(about)
-    parts = [_lines(people), _lines(programs), content]
+    parts = [_text(people), _lines(programs), content]
     marked = [f"--{boundary}\r\n".encode() + part for part in parts]
     return _lines(header) + b"\r\n" + b"\r\n".join(marked) + f"\r\n--{boundary}--\r\n".encode()
+
+
+def _text(lines: Sequence[str]) -> bytes:
+    """Give the part for people: somebody's own words may be in any language, and lines of any length."""
+    if all(line.isascii() and len(line) <= _MOST_SAID for line in lines):
+        return _lines(["Content-Type: text/plain; charset=us-ascii", "", *lines])
+    encoded = base64.encodebytes("\r\n".join(lines).encode("utf-8", "replace")).replace(b"\n", b"\r\n")
+    return _lines(["Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: base64", ""]) + encoded
 
 
 def _for_people(answer: Answer) -> list[str]:
@@ -85,11 +101,11 @@ def _whole(about: About, name: str) -> list[str]:
 
 def _recipient(about: About, answer: Answer, action: Action, now: int) -> list[str]:
     original = about.originals.get(answer.recipient)
-    status = answer.code or {"failed": "5.0.0"}.get(action, "2.0.0")
+    status = answer.code or {"failed": "5.0.0", "returned": "5.7.1"}.get(action, "2.0.0")
     # A reason to try again that became one to give up is told as what it is now.
     status = f"5{status[1:]}" if action == "failed" and status.startswith("4") else status
     fields = [f"Original-Recipient: {_plain(original)}"] if original else []
-    fields += [f"Final-Recipient: rfc822; {_plain(_address(answer.recipient))}", f"Action: {action}"]
+    fields += [f"Final-Recipient: rfc822; {_plain(_address(answer.recipient))}", f"Action: {_TOLD.get(action, action)}"]
     fields += [f"Status: {status}"]
     if answer.server:
         fields.append(f"Remote-MTA: dns; {_plain(answer.server.partition('[')[0] or answer.server)}")
