@@ -37,6 +37,7 @@ _BY_CODE: Final = {
     "case.not-found": NOTHING,
     "case.unknown": NOTHING,
     "scope.malformed": USAGE,
+    "docket.not-found": NOTHING,
     "edition.unknown": NOTHING,
     "file.unreadable": USAGE,
     "form.malformed": USAGE,
@@ -51,6 +52,7 @@ _BY_CODE: Final = {
     "mailbox.empty": NOTHING,
     "message.unknown": NOTHING,
     "body.too-large": REFUSED,
+    "mailbag.refused": REFUSED,
     "mailbox.elsewhere": REFUSED,
     "message.refused": REFUSED,
 }

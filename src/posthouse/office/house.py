@@ -105,18 +105,10 @@ class House:
         backroom = BackRoom(clock, terms, stores=stores, intake=intake, agenda=agenda, postmen=self._postmen[0])
         holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
         self._desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
-        self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
-        self._answers = _answers(self, backroom, keeping=keeping) | _answers_apart(holding, self.audit)
-        self._answers |= self._desk.answers()
         books = Bookkeeping(clock, stores.durable, library=intake.library)
-        self._answers |= {
-            deskcalls.ListBooks: books.books,
-            deskcalls.ListEditions: books.editions,
-            deskcalls.ReadEdition: books.edition,
-            deskcalls.ListActivations: books.activations,
-            deskcalls.WriteEdition: books.write,
-            deskcalls.Activate: books.activate,
-        }
+        self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
+        self._answers = _answers(self, backroom, keeping=keeping) | self._desk.answers()
+        self._answers |= _answers_apart(holding, books, audit=self.audit)
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._answers[deskcalls.HearCases] = self._herald.hear
         self._answers[deskcalls.ListAccounts] = self.accounts.listed
@@ -229,12 +221,18 @@ def _answers(house: House, backroom: BackRoom, *, keeping: Keeping | None) -> di
     return table
 
 
-def _answers_apart(holding: Holding, audit: AuditRoom) -> dict[type[Call[Any]], Answerer]:
-    """Which part answers what is asked of places elsewhere and of the audit."""
+def _answers_apart(holding: Holding, books: Bookkeeping, *, audit: AuditRoom) -> dict[type[Call[Any]], Answerer]:
+    """Which part answers what is asked of places elsewhere, of the books and of the audit."""
     return {
         calls.HoldPlace: holding.hold,
         calls.ListHeld: holding.held,
         calls.FlushPlace: holding.flush,
+        deskcalls.ListBooks: books.books,
+        deskcalls.ListEditions: books.editions,
+        deskcalls.ReadEdition: books.edition,
+        deskcalls.ListActivations: books.activations,
+        deskcalls.WriteEdition: books.write,
+        deskcalls.Activate: books.activate,
         deskcalls.ListAudit: audit.listed,
         deskcalls.ListSeals: audit.seals,
         deskcalls.EraseAudit: audit.erase,
