@@ -115,7 +115,7 @@ def docket_at(before: Docket, case: Case, wrapper: Wrapper, *, setting: Setting)
     return Docket(
         case=case.id,
         turn=case.turn,
-        message=case.edited or case.message,
+        message=case.message,
         gatekeeper=stop.gatekeeper,
         sender=before.sender,
         location=before.location,

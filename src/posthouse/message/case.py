@@ -170,6 +170,7 @@ class Docket(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     turn: int
     """The how manyth stop of the case this is, from 1."""
     message: UUID
+    """The message as it came in."""
     gatekeeper: str
     folder: str = INBOX
     status: Status = "gated"

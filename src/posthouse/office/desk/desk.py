@@ -12,6 +12,7 @@ from posthouse.office.calls import Call
 from posthouse.office.desk.bags import Bags
 from posthouse.office.desk.commanding import Commands
 from posthouse.office.desk.daemon import Daemon
+from posthouse.office.desk.editing import Editing
 from posthouse.office.desk.executor import Executor
 from posthouse.office.desk.handling import Handling
 from posthouse.office.desk.mailbagrun import MailbagRun
@@ -34,6 +35,7 @@ class Desk:
         self._commands = Commands(clock, store=store, executor=executor)
         self._handling = Handling(clock, store=store, executor=executor, commands=self._commands)
         self._skipping = Skipping(clock, store=store, executor=executor)
+        self._editing = Editing(clock, bodies=store.bodies, executor=executor, commands=self._commands)
         self._bags = Bags(clock, store=store, executor=executor, run=run)
 
     async def run(self) -> None:
@@ -52,6 +54,7 @@ class Desk:
             deskcalls.OpenDocket: self._handling.open,
             deskcalls.Claim: self._handling.claim,
             deskcalls.Annotate: self._handling.annotate,
+            deskcalls.Edit: self._editing.edit,
             deskcalls.HoldCase: self._handling.hold,
             deskcalls.Decide: self._commands.decide,
             deskcalls.Undo: self._commands.undo,
