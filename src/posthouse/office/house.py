@@ -11,6 +11,7 @@ import msgspec
 import structlog
 
 from posthouse.clock import Clock
+from posthouse.errors import as_one
 from posthouse.message.audit import Signer
 from posthouse.message.changes import Changes
 from posthouse.message.webhook import PROTOCOL
@@ -171,7 +172,11 @@ class House:
 
     async def answer(self, call: Call[Reply]) -> Reply:
         """Do what is asked."""
-        return cast("Reply", await self._answers[type(call)](call))
+        try:
+            return cast("Reply", await self._answers[type(call)](call))
+        except ExceptionGroup as faults:
+            one = as_one(faults)
+            raise faults if one is None else one from None
 
 
 async def _no_settings(_call: calls.Reload) -> calls.Reloaded:
