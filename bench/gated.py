@@ -56,7 +56,7 @@ def rules_of(corpus: policy.Corpus, seed: int) -> str:
 
 
 def organisation(seed: int) -> str:
-    """Give an organisation in which the senders of the workload have roles, each reporting to that of half its number."""
+    """Give an organisation in which senders have roles, each reporting to that of half its number."""
     chance = random.Random(f"posthouse organisation {seed}")
     names = [f"Role {number}" for number in range(200)]
     senders = [workloads.sender(number) for number in range(workloads.SENDERS)]
@@ -92,7 +92,7 @@ def _rule(number: int, predicate: Predicate, action: Action) -> Rule:
 
 
 def _fitted(predicate: Predicate) -> Predicate:
-    """Give a condition as a rule book of this office says it: sizes with their unit, bounds it does not always pass."""
+    """Give a condition as a rule book says it: sizes with their unit, bounds that are not always passed."""
     if isinstance(predicate, And):
         return And(tuple(map(_fitted, predicate.parts)))
     if isinstance(predicate, Compare) and isinstance(predicate.right, Number):

@@ -81,16 +81,21 @@ Note = Callable[[Subject, Sequence[Ruling]], None]
 """Hears of each ruling before the next message is asked about."""
 
 
-def decide(book: RuleBook, subjects: Sequence[Subject], terms: Terms, *, note: Note | None = None) -> Ruled:
-    """Rule on a batch."""
+def decide(
+    book: RuleBook, subjects: Sequence[Subject], terms: Terms, *, note: Note | None = None, is_still: bool = False
+) -> Ruled:
+    """Rule on a batch; `is_still` says that no figure passes a bound meanwhile, so that all can be asked in bulk."""
     broken: list[Broken] = []
     records = [subject.record for subject in subjects]
     bulk = _ask(book, book.bulk, records, broken)
+    still = _ask(book, book.folded, records, broken) if is_still else {}
     rulings: list[tuple[Ruling, ...]] = []
     for place, subject in enumerate(subjects):
-        hits = bulk.get(place, [])
+        hits = bulk.get(place) or []
         if book.folded is not None:
-            hits = sorted([*hits, *_ask(book, book.folded, (subject.record,), broken).get(0, [])], key=_number)
+            more = still.get(place) if is_still else _ask(book, book.folded, (subject.record,), broken).get(0)
+            if more:
+                hits = sorted([*hits, *more], key=_number)
         ruled = _rule(book, hits, subject, terms) if hits else NOTHING
         if note is not None:
             note(subject, ruled)

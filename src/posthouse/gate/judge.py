@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from posthouse.gate.conduct import Conduct, conduct, resume
-from posthouse.gate.decide import NOTHING, Broken, Note, Ruled, Subject, Terms, decide
+from posthouse.gate.decide import NOTHING, Broken, Ruled, Subject, Terms, decide
 from posthouse.gate.emission import Writer
 from posthouse.gate.history import history_of
 from posthouse.gate.opening import Setting
@@ -77,7 +77,7 @@ class RuleJudge:
             return False
         if luggage.case is not None:
             return True
-        return book is not None and bool({checkpoint_of(journey), "deliver"} & book.checkpoints)
+        return book is not None and ("deliver" in book.checkpoints or checkpoint_of(journey) in book.checkpoints)
 
     def _rulings(self, journeys: Sequence[Journey], facts: Facts) -> Sequence[tuple[Ruling, ...]]:
         book, snapshot = self.snapshot.book, self.snapshot
@@ -87,7 +87,9 @@ class RuleJudge:
         context = Context(
             now=facts.now, zone=snapshot.policy.tzinfo, organisation=snapshot.organisation, office_statistics=office
         )
-        fold = _Fold(self._statistics, office, facts.now) if office is not None and self._statistics else None
+        fold = None
+        if office is not None and self._statistics is not None:
+            fold = _Fold(self._statistics, office, facts.now, asks_for_senders=book.asks_for_senders)
         subjects = [self._subject(journey, facts, context, fold) for journey in journeys]
         terms = Terms(
             office=snapshot.office,
@@ -96,11 +98,13 @@ class RuleJudge:
             organisation=snapshot.organisation_edition,
             tell_sender=snapshot.policy.tell_sender,
         )
-        ruled = self._decided(book, subjects, terms, fold.note if fold is not None else None)
+        ruled = self._decided(book, subjects, terms, fold)
         return ruled.rulings
 
-    def _decided(self, book: RuleBook, subjects: Sequence[Subject], terms: Terms, note: Note | None) -> Ruled:
-        ruled = decide(book, subjects, terms, note=note if book.folded is not None else None)
+    def _decided(self, book: RuleBook, subjects: Sequence[Subject], terms: Terms, fold: _Fold | None) -> Ruled:
+        note = fold.note if fold is not None and book.folded is not None else None
+        is_still = fold is not None and fold.is_still(book, subjects)
+        ruled = decide(book, subjects, terms, note=note, is_still=is_still)
         if ruled.broken:
             self._report(ruled.broken)
         return ruled
@@ -142,8 +146,9 @@ class RuleJudge:
 class _Fold:
     """What the messages of a batch change for those after them."""
 
-    def __init__(self, statistics: Statistics, office: OfficeFigures, now: int) -> None:
+    def __init__(self, statistics: Statistics, office: OfficeFigures, now: int, *, asks_for_senders: bool) -> None:
         self._statistics: Final = statistics
+        self._asks_for_senders: Final = asks_for_senders
         self._office: Final = office
         self._now: Final = now
         self._senders: Final[dict[str, dict[str, int]]] = {}
@@ -155,15 +160,26 @@ class _Fold:
         more = self._senders.setdefault(sender, {})
         return SenderFigures(self._statistics.senders, sender, now=self._now, more=more)
 
+    def is_still(self, book: RuleBook, subjects: Sequence[Subject]) -> bool:
+        """Say whether the figures cannot come to say anything else while these messages are judged."""
+        if book.folded is None or book.bounds is None or book.asks_for_senders:
+            return False
+        parts = sum(len(subject.record.recipients) or 1 for subject in subjects)
+        most = dict.fromkeys(_COUNTED.values(), parts) | {
+            "received": len(subjects), "bytes_in": sum(subject.record.size for subject in subjects),
+        }  # fmt: skip
+        return self._office.is_still(book.bounds, most)
+
     def note(self, subject: Subject, ruled: Sequence[Ruling]) -> None:
         """See `Note`."""
         record, more = subject.record, self._office.more
-        _add(more, "received", 1)
-        _add(more, "bytes_in", record.size)
-        for ruling in ruled:
-            if ruling.course in _COUNTED:
-                _add(more, _COUNTED[ruling.course], 1)
-        if record.sender is not None:
+        more["received"] = more.get("received", 0) + 1
+        more["bytes_in"] = more.get("bytes_in", 0) + record.size
+        if ruled is not NOTHING:
+            for ruling in ruled:
+                if ruling.course in _COUNTED:
+                    _add(more, _COUNTED[ruling.course], 1)
+        if self._asks_for_senders and record.sender is not None:
             mine = self._senders.setdefault(record.sender, {})
             _add(mine, "messages", 1)
             _add(mine, "recipients", len(record.recipients))

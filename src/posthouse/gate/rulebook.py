@@ -18,7 +18,19 @@ from posthouse.matching.language.rule.action import print_action
 from posthouse.matching.language.rule.parse import parse_rules
 from posthouse.matching.language.rule.printer import print_rule
 from posthouse.matching.language.rule.rule import Checkpoint, OnUnknown, Rule, RuleFile, WordSource
-from posthouse.matching.predicate.node import Moment, Node, Part, Predicate, Words, children, leaves, terms
+from posthouse.matching.predicate.node import (
+    Between,
+    Compare,
+    Moment,
+    Node,
+    Number,
+    Part,
+    Predicate,
+    Words,
+    children,
+    leaves,
+    terms,
+)
 from posthouse.matching.trial.reason import takes_unknown_for
 from posthouse.matching.value.wordlist import Lists, WordList
 from posthouse.message.case import Edition
@@ -83,6 +95,8 @@ class RuleBook(msgspec.Struct, frozen=True, kw_only=True):
     """The names of the figures of the office that are asked for."""
     asks_for_senders: bool
     """Figures of senders are asked for."""
+    bounds: Mapping[str, tuple[float, ...]] | None = None
+    """What each figure of the office is compared with, ascending; None where figures are asked otherwise, too."""
 
     @property
     def gatekeeper(self) -> str:
@@ -133,6 +147,7 @@ def compile_book(file: RuleFile, edition: Edition, *, lists: Lists, zone: tzinfo
         checkpoints=frozenset(checkpoint for rule in rules for checkpoint in rule.checkpoints),
         figures=frozenset(name for names in asked for part, name in names if part == "office.stat"),
         asks_for_senders=any(part == "sender.stat" for names in asked for part, _ in names),
+        bounds=_bounds([rule.rule.condition for rule, names in zip(rules, asked, strict=True) if names]),
     )
 
 
@@ -193,6 +208,23 @@ def _plan(rules: tuple[BookRule, ...], chosen: list[bool], lists: Lists) -> Plan
     return compile_plan(
         {number: rule.rule.condition for number, rule in mine.items()}, lists=lists, only_true=only_true
     )
+
+
+def _bounds(predicates: list[Predicate]) -> dict[str, tuple[float, ...]] | None:
+    """Give the numbers figures are compared with: between two of them a figure may move, and no rule says otherwise."""
+    found: dict[str, set[float]] = {}
+    for predicate in predicates:
+        for _, leaf in leaves(predicate):
+            names = {name for _, name in _figures(leaf)}
+            if not names:
+                continue
+            sides = terms(leaf)
+            numbers = [side.value for side in sides if isinstance(side, Number)]
+            parts = [side for side in sides if isinstance(side, Part)]
+            if not isinstance(leaf, Compare | Between) or len(parts) != 1 or len(numbers) != len(sides) - 1:
+                return None
+            found.setdefault(parts[0].argument or "", set()).update(numbers)
+    return {name: tuple(sorted(numbers)) for name, numbers in found.items()}
 
 
 def _figures(predicate: Predicate) -> Iterator[tuple[str, str]]:

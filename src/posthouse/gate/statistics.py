@@ -7,7 +7,8 @@ nobody knows what it holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -267,6 +268,17 @@ class OfficeFigures(Mapping[str, int | float]):
         if found is None:
             raise KeyError(name)
         return found
+
+    def is_still(self, bounds: Mapping[str, Sequence[float]], most: Mapping[str, int]) -> bool:
+        """Say whether no figure reaches or passes one of its bounds, whatever of `most` is added to it."""
+        for name, numbers in bounds.items():
+            low = self._statistics.figure(name, now=self._now, more=self.more)
+            high = self._statistics.figure(name, now=self._now, more=most)
+            if low is None or high is None or low == high:
+                continue
+            if bisect_left(numbers, low) != bisect_right(numbers, high):
+                return False
+        return True
 
     def __iter__(self) -> Iterator[str]:
         return (name for name in NAMES if name in self)

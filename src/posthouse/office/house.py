@@ -11,6 +11,7 @@ import msgspec
 import structlog
 
 from posthouse.clock import Clock
+from posthouse.errors import as_one
 from posthouse.message.audit import Signer
 from posthouse.message.changes import Changes
 from posthouse.message.webhook import PROTOCOL
@@ -103,30 +104,12 @@ class House:
         self.letterbox = Letterbox(terms, intake)
         self.mailroom = Mailroom(terms, intake)
         backroom = BackRoom(clock, terms, stores=stores, intake=intake, agenda=agenda, postmen=self._postmen[0])
-        self._answers = _answers(self, backroom, keeping=keeping)
         holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
-        self._answers |= {
-            calls.HoldPlace: holding.hold,
-            calls.ListHeld: holding.held,
-            calls.FlushPlace: holding.flush,
-        }
         self.desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
-        self._answers |= self.desk.answers()
         books = Bookkeeping(clock, stores.durable, library=intake.library)
-        self._answers |= {
-            deskcalls.ListBooks: books.books,
-            deskcalls.ListEditions: books.editions,
-            deskcalls.ReadEdition: books.edition,
-            deskcalls.ListActivations: books.activations,
-            deskcalls.WriteEdition: books.write,
-            deskcalls.Activate: books.activate,
-        }
         self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
-        self._answers |= {
-            deskcalls.ListAudit: self.audit.listed,
-            deskcalls.ListSeals: self.audit.seals,
-            deskcalls.EraseAudit: self.audit.erase,
-        }
+        self._answers = _answers(self, backroom, keeping=keeping) | self.desk.answers()
+        self._answers |= _answers_apart(holding, books, audit=self.audit)
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._answers[deskcalls.HearCases] = self._herald.hear
         self._answers[deskcalls.ListAccounts] = self.accounts.listed
@@ -189,7 +172,11 @@ class House:
 
     async def answer(self, call: Call[Reply]) -> Reply:
         """Do what is asked."""
-        return cast("Reply", await self._answers[type(call)](call))
+        try:
+            return cast("Reply", await self._answers[type(call)](call))
+        except ExceptionGroup as faults:
+            one = as_one(faults)
+            raise faults if one is None else one from None
 
 
 async def _no_settings(_call: calls.Reload) -> calls.Reloaded:
@@ -237,6 +224,24 @@ def _answers(house: House, backroom: BackRoom, *, keeping: Keeping | None) -> di
         table[calls.Backup] = lambda call: keeping.backup(call.folder)
         table[calls.Verify] = lambda call: keeping.verify(call.repair)
     return table
+
+
+def _answers_apart(holding: Holding, books: Bookkeeping, *, audit: AuditRoom) -> dict[type[Call[Any]], Answerer]:
+    """Which part answers what is asked of places elsewhere, of the books and of the audit."""
+    return {
+        calls.HoldPlace: holding.hold,
+        calls.ListHeld: holding.held,
+        calls.FlushPlace: holding.flush,
+        deskcalls.ListBooks: books.books,
+        deskcalls.ListEditions: books.editions,
+        deskcalls.ReadEdition: books.edition,
+        deskcalls.ListActivations: books.activations,
+        deskcalls.WriteEdition: books.write,
+        deskcalls.Activate: books.activate,
+        deskcalls.ListAudit: audit.listed,
+        deskcalls.ListSeals: audit.seals,
+        deskcalls.EraseAudit: audit.erase,
+    }
 
 
 def _report(task: asyncio.Task[None]) -> None:

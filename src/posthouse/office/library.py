@@ -108,13 +108,12 @@ class Library:
         if self.statistics is None or not written:
             return
         now = self._clock.now()
-        counts = Counter[str]()
-        for parcel, changes in written:
-            counts["received"] += 1
-            counts["bytes_in"] += parcel.message.size
-            counts["bytes_out"] += sum(entry.size for entry in changes.posts[0].entries if entry.work == "deliver")
-            counts["gated"] += len(changes.cases)
-            counts.update(_COUNTED[audit.act] for audit in changes.audits if audit.act in _COUNTED)
+        counts = Counter(received=len(written), bytes_in=sum(parcel.message.size for parcel, _ in written))
+        for _, changes in written:
+            counts["bytes_out"] += sum([entry.size for entry in changes.posts[0].entries if entry.work == "deliver"])
+            if changes.audits:
+                counts["gated"] += len(changes.cases)
+                counts.update(_COUNTED[audit.act] for audit in changes.audits if audit.act in _COUNTED)
         for counter, number in counts.items():
             self.statistics.count(counter, number, at=now)
         self.statistics.took(now - since, at=now, number=len(written))

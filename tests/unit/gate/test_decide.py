@@ -97,9 +97,7 @@ def test_rules_can_ask_what_has_happened_to_a_case() -> None:
     ('recipient.domain is "out.example"', True), ('all recipients (recipient.domain is "out.example")', False),
     ('no recipient (recipient.domain is "far.example")', True),
 ])  # fmt: skip
-def test_a_condition_on_recipients_is_true_of_one_of_them_unless_it_says_otherwise(
-    condition: str, fires: bool
-) -> None:
+def test_a_condition_on_recipients_is_true_of_one_of_them_unless_it_says_otherwise(condition: str, fires: bool) -> None:
     asked = record(to=("ann@house.example", "eve@out.example"))
     assert (ruling(f'rule "r" IF {condition} THEN delete', asked).course == "delete") == fires
 

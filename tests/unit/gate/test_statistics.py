@@ -122,3 +122,12 @@ def test_which_figures_there_are() -> None:
     assert not is_known("load")
     assert Statistics(START).figure("load.1m", now=START + DAY * SECOND) is None
     assert Senders(START, most=1).figure("ann", "letters.1m", now=START) is None
+
+
+def test_figures_stand_still_where_no_bound_is_passed() -> None:
+    statistics = Statistics(START - DAY * SECOND)
+    figures = OfficeFigures(statistics, START)
+    for most, bound, is_still in ((4, 5, True), (5, 5, False), (6, 5, False), (3, 0, False)):
+        assert figures.is_still({"received.1m": (bound,)}, {"received": most}) is is_still
+    assert figures.is_still({"received.2h": (5,)}, {"received": 9}), "what is unknown stays unknown"
+    assert figures.is_still({"gated.1m": (0,)}, {"received": 9})
