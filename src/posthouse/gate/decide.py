@@ -82,7 +82,7 @@ Note = Callable[[Subject, Sequence[Ruling]], None]
 
 
 def decide(
-    book: RuleBook, subjects: Sequence[Subject], terms: Terms, *, note: Note | None = None, is_still: bool = False
+    book: RuleBook, subjects: Sequence[Subject], *, terms: Terms, note: Note | None = None, is_still: bool = False
 ) -> Ruled:
     """Rule on a batch; `is_still` says that no figure passes a bound meanwhile, so that all can be asked in bulk."""
     broken: list[Broken] = []
@@ -197,7 +197,7 @@ def _proposal(book: RuleBook, hit: Hit, subject: Subject, terms: Terms) -> Propo
         reason=rule.rule.reason or "",
         actions=rule.actions,
         at=terms.now,
-        values=values_told(book, rule, subject.record),
+        values=values_told(book, rule, record=subject.record),
         is_unknown=truth is UNKNOWN,
         organisation=terms.organisation,
     )
@@ -208,10 +208,10 @@ def _proposal(book: RuleBook, hit: Hit, subject: Subject, terms: Terms) -> Propo
     return Proposal(rule, fired, places, is_unknown=truth is UNKNOWN, is_sampled_out=is_out)
 
 
-def values_told(book: RuleBook, rule: BookRule, record: Record) -> tuple[str, ...]:
+def values_told(book: RuleBook, rule: BookRule, *, record: Record) -> tuple[str, ...]:
     """Give what made a rule fire; one that breaks is told as broken."""
     try:
-        return values_of(book, rule, record)
+        return values_of(book, rule, record=record)
     except Exception as fault:  # noqa: BLE001 - the rule broke, which is why it is unknown
         return (f"the rule could not be judged: {type(fault).__name__}",)
 

@@ -95,26 +95,9 @@ class House:
         backroom = BackRoom(clock, terms, stores=stores, intake=intake, agenda=agenda, postmen=self._postmen[0])
         self._answers = _answers(self, backroom, keeping=keeping)
         holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
-        self._answers |= {
-            calls.HoldPlace: holding.hold,
-            calls.ListHeld: holding.held,
-            calls.FlushPlace: holding.flush,
-        }
         books = Bookkeeping(clock, stores.durable, library=intake.library)
-        self._answers |= {
-            deskcalls.ListBooks: books.books,
-            deskcalls.ListEditions: books.editions,
-            deskcalls.ReadEdition: books.edition,
-            deskcalls.ListActivations: books.activations,
-            deskcalls.WriteEdition: books.write,
-            deskcalls.Activate: books.activate,
-        }
         self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
-        self._answers |= {
-            deskcalls.ListAudit: self.audit.listed,
-            deskcalls.ListSeals: self.audit.seals,
-            deskcalls.EraseAudit: self.audit.erase,
-        }
+        self._answers |= _of_holding(holding) | _of_books(books) | _of_audit(self.audit)
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
@@ -208,6 +191,29 @@ def _answers(house: House, backroom: BackRoom, *, keeping: Keeping | None) -> di
         table[calls.Backup] = lambda call: keeping.backup(call.folder)
         table[calls.Verify] = lambda call: keeping.verify(call.repair)
     return table
+
+
+def _of_holding(holding: Holding) -> dict[type[Call[Any]], Answerer]:
+    return {calls.HoldPlace: holding.hold, calls.ListHeld: holding.held, calls.FlushPlace: holding.flush}
+
+
+def _of_books(books: Bookkeeping) -> dict[type[Call[Any]], Answerer]:
+    return {
+        deskcalls.ListBooks: books.books,
+        deskcalls.ListEditions: books.editions,
+        deskcalls.ReadEdition: books.edition,
+        deskcalls.ListActivations: books.activations,
+        deskcalls.WriteEdition: books.write,
+        deskcalls.Activate: books.activate,
+    }
+
+
+def _of_audit(audit: AuditRoom) -> dict[type[Call[Any]], Answerer]:
+    return {
+        deskcalls.ListAudit: audit.listed,
+        deskcalls.ListSeals: audit.seals,
+        deskcalls.EraseAudit: audit.erase,
+    }
 
 
 def _report(task: asyncio.Task[None]) -> None:
