@@ -16,9 +16,9 @@ from posthouse.gate.policy import NoRule
 from posthouse.gate.review import Order
 from posthouse.gate.ruling import Course, Ruling
 from posthouse.gate.wrapper import Gatekeeper, innoculant
-from posthouse.message.case import INBOX, REVIEW, Case, Command, Docket, Wrapper
+from posthouse.message.case import INBOX, Command, Docket, Wrapper
 
-Event = Literal["nothing", "carry out", "expired", "retain", "warn", "put off", "extend"]
+Event = Literal["nothing", "carry out", "expired", "retain", "warn", "again", "put off", "extend"]
 
 WRITING: Final = Span(15, "minutes")
 """How long after the last key stroke somebody is taken to be writing."""
@@ -39,18 +39,19 @@ class Coming(NamedTuple):
     """Of `put off` and `extend`: until when."""
 
 
-def due_for(docket: Docket, case: Case, *, setting: Setting) -> Coming:
-    """Say what a docket is due for now."""
+def due_for(docket: Docket, *, setting: Setting) -> Coming:
+    """Say what a docket is due for now; where a case is held its retain date does not make it due."""
     now = setting.now
     if not docket.is_open or docket.due is None or docket.due > now:
         return Coming("nothing")
     if docket.status == "in progress":
         return Coming("carry out")
-    if docket.folder == REVIEW or docket.status == "filed":
-        return Coming("warn")
+    if docket.folder != INBOX:
+        is_left = bool(docket.fault) and docket.expires is not None and docket.expires <= now
+        return Coming("again" if is_left else "warn")
     if docket.expires is not None and docket.expires <= now:
         return _expiring(docket, setting)
-    if docket.retain is not None and docket.retain <= now and not case.is_on_hold:
+    if docket.retain is not None and docket.retain <= now:
         return Coming("retain")
     return Coming("nothing")
 
@@ -83,6 +84,7 @@ def on_expiry(docket: Docket, wrapper: Wrapper, *, ruling: Ruling | None, settin
         edition=0 if winner is None else winner.edition,
         fired=ruling.fired,
         stops=ruling.stops,
+        sides=ruling.sides,
     )
     if command == "forward" and Gatekeeper(ruling.to, "") in had:
         # Whoever had it would forward it back, and so on: a person has to look.

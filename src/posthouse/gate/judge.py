@@ -96,6 +96,8 @@ class RuleJudge:
             now=facts.now,
             zone=snapshot.policy.tzinfo,
             organisation=snapshot.organisation_edition,
+            is_first=snapshot.policy.rules == "first",
+            single_action=snapshot.policy.single_action,
             tell_sender=snapshot.policy.tell_sender,
         )
         ruled = self._decided(book, subjects, terms, fold)

@@ -49,7 +49,7 @@ def open_case(
     journey: Journey, ruling: Ruling, *, policy: Policy, organisation: Snapshot | None, now: int, zone: tzinfo
 ) -> Opened:
     """Gate a message, or of its recipients those the ruling is about."""
-    held = _narrowed(journey, ruling.recipients)
+    held = narrowed(journey, ruling.recipients)
     envelope = held.luggage.envelope
     setting = Setting(policy, organisation, now, zone)
     parties = parties_of(envelope.sender, envelope.everybody)
@@ -115,7 +115,7 @@ def docket_at(before: Docket, case: Case, wrapper: Wrapper, *, setting: Setting)
     return Docket(
         case=case.id,
         turn=case.turn,
-        message=case.edited or case.message,
+        message=case.message,
         gatekeeper=stop.gatekeeper,
         sender=before.sender,
         location=before.location,
@@ -159,7 +159,8 @@ def parties_of(sender: str | None, recipients: Collection[str]) -> tuple[str, ..
     return (*(() if sender is None else (sender,)), *recipients)
 
 
-def _narrowed(journey: Journey, recipients: tuple[str, ...] | None) -> Journey:
+def narrowed(journey: Journey, recipients: Collection[str] | None) -> Journey:
+    """Give a journey for some of its recipients; for all where none are named."""
     if recipients is None:
         return journey
     envelope, chosen = journey.luggage.envelope, frozenset(recipients)

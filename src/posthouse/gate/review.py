@@ -11,10 +11,10 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from posthouse.gate.policy import FourEyes, Policy
-from posthouse.message.case import INBOX, REVIEW, Case, Command, Docket, Fired, Review, Status, Stop
+from posthouse.message.case import INBOX, REVIEW, Case, Command, Docket, Fired, Review, Side, Status, Stop
 
 Actor = Literal["person", "rules", "mailbag", "retain date", "sender"]
-Answer = Literal["may", "already", "refused", "second"]
+Answer = Literal["may", "already", "refused"]
 
 _ENDS: Final[Mapping[Command, Status]] = {
     "release": "released", "return": "returned", "delete": "deleted", "forward": "released", "gate": "released",
@@ -84,6 +84,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a gatekeeper's own rules."""
     stops: tuple[Stop, ...] = ()
     """Of `gate`."""
+    sides: tuple[Side, ...] = ()
+    """Copies and notices that a gatekeeper's own rules want besides."""
 
 
 class Standing(NamedTuple):

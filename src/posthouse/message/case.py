@@ -170,6 +170,7 @@ class Docket(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     turn: int
     """The how manyth stop of the case this is, from 1."""
     message: UUID
+    """The message as it came in."""
     gatekeeper: str
     folder: str = INBOX
     status: Status = "gated"
@@ -252,6 +253,8 @@ class Mailbag(msgspec.Struct, frozen=True, kw_only=True):
     last_run: int | None = None
     next_run: int | None = None
     """None where it never runs."""
+    formerly: tuple[str, ...] = ()
+    """What it was called before: rules that name it so still mean it."""
     version: int = 1
     is_removed: bool = False
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -322,6 +323,39 @@ class WriteAccount(Call[Account], frozen=True, kw_only=True):
     by: str = ""
 
 
+class CaseEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened to a case."""
+
+    id: str
+    """The same however it is heard of: by the stream, by a webhook, twice."""
+    type: str
+    """`case.gated`, `case.released`, ...: the act as the audit names it."""
+    case: str
+    at: int
+    by: str = ""
+    # `Any`: facts of the act, as texts, numbers and lists of them.
+    facts: Mapping[str, Any] = {}
+    number: int = 0
+    """The number of the record in the audit."""
+
+
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened to cases, oldest first."""
+
+    events: list[CaseEvent]
+    after: int
+    """What to ask with the next time."""
+
+
+class HearCases(Call[Heard], frozen=True, kw_only=True):
+    """Say what happened to cases since then; without a number nothing but where to begin."""
+
+    after: int | None = None
+    limit: int = 100
+    wait: float = 0.0
+    """Seconds to wait for something to happen."""
+
+
 class ConfirmClock(Call[bool], frozen=True, kw_only=True):
     """Say that the clock is right although it jumped; mailbags run again. False where nothing was in doubt."""
 
@@ -332,7 +366,7 @@ AnyDeskCall = (
     ListDockets | CountDockets | TellCase | FindCases | OpenDocket | Decide | Undo | Claim | Edit | Annotate | HoldCase
     | Recall | SkipStop | ListMailbags | WriteMailbag | RemoveMailbag | RunMailbag | ListBooks | ListEditions
     | ReadEdition | ListActivations | WriteEdition | Activate | ListAudit | ListSeals | EraseAudit | ListAccounts
-    | WriteAccount | ConfirmClock
+    | WriteAccount | HearCases | ConfirmClock
 )  # fmt: skip
 
 # `Any`: a type as msgspec reads it; the calls above tie each to its own.
@@ -365,5 +399,6 @@ DESK_REPLIES: Final[dict[type[Call[Any]], Any]] = {
     EraseAudit: int,
     ListAccounts: list[Account],
     WriteAccount: Account,
+    HearCases: Heard,
     ConfirmClock: bool,
 }

@@ -13,15 +13,20 @@ import structlog
 from posthouse.clock import Clock
 from posthouse.message.audit import Signer
 from posthouse.message.changes import Changes
+from posthouse.message.webhook import PROTOCOL
 from posthouse.office import calls, deskcalls
+from posthouse.office.accounts import Accounts
 from posthouse.office.agenda import Agenda
+from posthouse.office.asking import Asking
 from posthouse.office.audit import AuditRoom
 from posthouse.office.backroom import BackRoom
 from posthouse.office.bookkeeping import Bookkeeping
 from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
 from posthouse.office.counter import Counter
+from posthouse.office.desk.desk import Desk
 from posthouse.office.examination import Examination
+from posthouse.office.herald import HeraldStore
 from posthouse.office.holding import Holding
 from posthouse.office.intake import Intake, Stores
 from posthouse.office.keyring import Keyring
@@ -30,8 +35,10 @@ from posthouse.office.mailbox import BadRequest
 from posthouse.office.mailroom import Mailroom
 from posthouse.office.meter import Meter, MeteredStore, metered_route
 from posthouse.office.postmen import Postmen
+from posthouse.office.refusals import RecordedRefusals
 from posthouse.office.terms import Terms
 from posthouse.office.timekeeper import Timekeeper
+from posthouse.organisation.appointment import acting_roles
 from posthouse.route import ROUTE, Stage
 from posthouse.transport.ports import Door, Errand
 
@@ -65,8 +72,9 @@ class House:
         signer: Callable[[], Signer] | None = None,
     ) -> None:
         self.meter = meter = Meter(clock)
+        self._herald = HeraldStore(stores.durable, clock, source=str(terms.name), webhooks=terms.webhooks)
         stores = Stores(
-            MeteredStore(stores.durable, clock, meter=meter),
+            MeteredStore(self._herald, clock, meter=meter),
             MeteredStore(stores.passing, clock, meter=meter, timed=False),
         )
         route = metered_route(route, meter)
@@ -83,6 +91,8 @@ class House:
         self.terms = terms
         self.clock = clock
         self.keyring = Keyring(clock, stores.durable)
+        self.accounts = Accounts(clock, stores.durable, duties=self._duties)
+        self.asking = Asking(self, terms.name, refusals=RecordedRefusals(clock, stores.durable))
         self.reload: Answerer = _no_settings
         """What reads the settings again; whoever runs the office by settings puts it here."""
         self.addresses: list[str] = []
@@ -95,18 +105,26 @@ class House:
         backroom = BackRoom(clock, terms, stores=stores, intake=intake, agenda=agenda, postmen=self._postmen[0])
         self._answers = _answers(self, backroom, keeping=keeping)
         holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
+        self._desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
         books = Bookkeeping(clock, stores.durable, library=intake.library)
         self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
-        self._answers |= _of_holding(holding) | _of_books(books) | _of_audit(self.audit)
-        self._answers[calls.Examine] = Examination(clock, stores.durable).examine
+        self._answers |= _of_holding(holding) | self._desk.answers() | _of_books(books) | _of_audit(self.audit)
+        self._answers |= {
+            calls.Examine: Examination(clock, stores.durable).examine,
+            deskcalls.HearCases: self._herald.hear,
+            deskcalls.ListAccounts: self.accounts.listed,
+            deskcalls.WriteAccount: self.accounts.write,
+        }
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
 
     async def start(self, doors: Sequence[Door] = (), *, errands: Mapping[str, Errand] = NO_ERRANDS) -> None:
         """Open the doors and set the timekeeper and the postmen going; errands go by the protocol of a name."""
         self._doors = {door.protocol: door for door in doors}
-        self._intake.serve(frozenset(self._doors))
+        # What webhooks are told comes from the office: nobody else may have it signed.
+        self._intake.serve(frozenset(self._doors) - {PROTOCOL})
         await self.keyring.load()
+        await self.accounts.load()
         self.counter.errands.serve(errands)
         setups = (await self._stores.durable.register()).setups
         if setups:
@@ -116,7 +134,8 @@ class House:
             postmen.serve(self._doors)
             store.watch(postmen.stir)
             store.watch(self.counter.waiting.stir)
-        runs = [self._timekeeper.run(), self.audit.run(), *(postmen.run() for postmen in self._postmen)]
+        alone = (self._timekeeper.run(), self._desk.run(), self.audit.run())
+        runs = [*alone, *(postmen.run() for postmen in self._postmen)]
         self._tasks = [asyncio.create_task(run) for run in runs]
         for task in self._tasks:
             task.add_done_callback(_report)
@@ -130,9 +149,14 @@ class House:
         for postmen in self._postmen:
             postmen.hear(office)
 
+    async def send_away(self) -> None:
+        """Send away everybody who waits for something, now that the office closes."""
+        self._herald.close()
+        await self.counter.close()
+
     async def stop(self) -> None:
         """Send away who waits, end the tasks and close the doors; the stores are closed by whoever opened them."""
-        await self.counter.close()
+        await self.send_away()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -140,6 +164,12 @@ class House:
         await self.counter.errands.close()
         for door in self._doors.values():
             await door.close()
+
+    async def _duties(self, address: str) -> tuple[str, ...]:
+        """Give the roles an address may review in, by the organisation in force."""
+        in_force = await self._intake.library.in_force(await self._stores.durable.register())
+        organisation = None if in_force is None else in_force.organisation
+        return () if organisation is None else acting_roles(organisation, address, at=self.clock.now())
 
     async def answer(self, call: Call[Reply]) -> Reply:
         """Do what is asked."""

@@ -28,7 +28,7 @@ class Appointed(msgspec.Struct, frozen=True):
     people: tuple[str, ...] = ()
     """Addresses of users, any of whom may; nobody where the whole chain was passed over."""
     via: tuple[str, ...] = ()
-    """Each link that was passed over, with why; empty where it is the role that was asked for."""
+    """Each link that was passed over, with why; empty where whoever holds the role itself can look."""
 
 
 class RoleProblem(msgspec.Struct, frozen=True):
@@ -162,7 +162,7 @@ def _chain(organisation: Snapshot, name: str) -> Iterator[_Link]:
         for deputy in role.deputies:
             user = organisation.user(deputy)
             if organisation.role(deputy) is None and user is not None:
-                yield _Link(role.name, f"deputy {user.address}", (user,))
+                yield _Link(role.name, "deputy", (user,))
             elif key_of(deputy) not in asked:
                 asked.add(key_of(deputy))
                 yield _of_role(organisation, deputy, "deputy ")

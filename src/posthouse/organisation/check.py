@@ -14,8 +14,9 @@ from posthouse.organisation.directory import Directory, Role, key_of
 
 MAX_DEPTH: Final = 100
 """Roles above each other, units in each other."""
+MAX_COMPARED: Final = 300
 MAX_CANDIDATES: Final = 40
-"""Names that are compared closely, where one is looked for that was perhaps meant."""
+"""Where a name is looked for that was perhaps meant: so many are all compared, of more those that share most pieces."""
 _MAX_SHOWN: Final = 20
 
 
@@ -36,9 +37,12 @@ class Tell(Protocol):
         ...
 
 
-def check(directory: Directory, tell: Tell) -> None:
-    """Tell everything that is wrong with an organisation whose names are each well formed."""
-    names = _Names(directory)
+def check(directory: Directory, tell: Tell, *, is_whole: bool = True) -> None:
+    """Tell everything that is wrong with an organisation whose names are each well formed.
+
+    Of one that is not whole it is not told that a name is missing, as it may be among what could not be read.
+    """
+    names = _Names(directory, is_whole=is_whole)
     _check_owners(directory, tell)
     _check_head(directory, names, tell)
     for role in directory.roles:
@@ -54,8 +58,10 @@ def check(directory: Directory, tell: Tell) -> None:
 class Shelf:
     """Names of one kind, found whatever their case."""
 
-    def __init__(self, what: str, names: Iterable[str]) -> None:
+    def __init__(self, what: str, names: Iterable[str], *, is_whole: bool = True) -> None:
         self.what: Final = what
+        self.is_whole: Final = is_whole
+        """What is not here is nowhere."""
         self.names: Final = {key_of(name): name for name in names}
         self._pieces: dict[str, list[str]] = {}
 
@@ -63,7 +69,9 @@ class Shelf:
         return key_of(name) in self.names
 
     def hint(self, name: str) -> str | None:
-        """Give the name that was perhaps meant; of many names, those are looked at that share most of its letters."""
+        """Give the name that was perhaps meant."""
+        if len(self.names) <= MAX_COMPARED:
+            return nearest_word(name, self.names.values())
         if not self._pieces:
             self._pieces = defaultdict(list)
             for key in self.names:
@@ -77,10 +85,10 @@ class Shelf:
 class _Names:
     """Every name that can be referred to."""
 
-    def __init__(self, directory: Directory) -> None:
-        self.units = Shelf("a unit", (unit.name for unit in directory.units))
-        self.roles = Shelf("a role", (role.name for role in directory.roles))
-        self.users = Shelf("the address of a user", (user.address for user in directory.users))
+    def __init__(self, directory: Directory, *, is_whole: bool) -> None:
+        self.units = Shelf("a unit", (unit.name for unit in directory.units), is_whole=is_whole)
+        self.roles = Shelf("a role", (role.name for role in directory.roles), is_whole=is_whole)
+        self.users = Shelf("the address of a user", (user.address for user in directory.users), is_whole=is_whole)
         owned = [(alias, owner.address) for owner in directory.users for alias in owner.aliases]
         self.aliases = {key_of(alias): address for alias, address in owned}
 
@@ -90,7 +98,7 @@ def _pieces(key: str) -> set[str]:
 
 
 def _expect(shelf: Shelf, name: str, place: Place, tell: Tell) -> None:
-    if name and name not in shelf:
+    if name and name not in shelf and shelf.is_whole:
         tell(place, expected=f"{shelf.what} that is there", found=quoted(name, 80), hint=shelf.hint(name))
 
 
@@ -193,10 +201,10 @@ def _check_groups(directory: Directory, tell: Tell) -> None:
 
 
 def _way(names: Iterable[str]) -> str:
-    shown = list(names)
+    shown = [quoted(name, 80) for name in names]
     if len(shown) > _MAX_SHOWN:
         shown = [*shown[: _MAX_SHOWN - 2], f"{len(shown) - _MAX_SHOWN + 1} more", shown[-1]]
-    return " → ".join(quoted(name, 80) for name in shown)
+    return " → ".join(shown)
 
 
 def find_circles(ways: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

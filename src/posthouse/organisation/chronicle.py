@@ -20,7 +20,7 @@ def activation_at(activations: Iterable[Activation], at: int) -> Activation | No
     return counting
 
 
-def edition_at(editions: Iterable[Edition], activations: Iterable[Activation], at: int) -> Edition | None:
+def edition_at(editions: Iterable[Edition], activations: Iterable[Activation], *, at: int) -> Edition | None:
     """Give the edition in force at an instant; None before the first, and where the book was ended."""
     activation = activation_at(activations, at)
     if activation is None:
@@ -39,7 +39,7 @@ class Chronicle:
 
     def at(self, instant: int) -> Snapshot | None:
         """Give the snapshot in force at an instant; UnreadableText where its text has faults."""
-        edition = edition_at(self._editions.values(), self._activations, instant)
+        edition = edition_at(self._editions.values(), self._activations, at=instant)
         return None if edition is None else self.of(edition.number)
 
     def of(self, number: int) -> Snapshot | None:

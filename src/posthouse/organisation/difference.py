@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import date
+from datetime import date, datetime
 from typing import Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from posthouse.message.instant import print_instant
 from posthouse.organisation.directory import Absence, Directory, Group, Role, Unit, User, key_of
 
 Sort = Literal["came", "went", "moved", "changed"]
@@ -153,7 +154,7 @@ def _of_head(old: Directory, new: Directory) -> Iterator[str]:
         ("the postmaster", old.postmaster, new.postmaster),
     ):
         if key_of(before) != key_of(after):
-            yield f"{what} {_turned('is', before, after)}"
+            yield f"{what} is {after or 'nobody'}, before {before or 'nobody'}"
     for words in _gained("the domain", old.domains, new.domains):
         yield f"the house {words}"
 
@@ -185,7 +186,7 @@ def _span(absence: Absence) -> str:
 
 
 def _day(edge: date) -> str:
-    return edge.isoformat()
+    return print_instant(edge) if isinstance(edge, datetime) else edge.isoformat()
 
 
 def _as(roles: Iterable[str]) -> str:

@@ -6,10 +6,14 @@ aliases and groups are followed, and what nobody knows is nobody's: no question 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, tzinfo
 from typing import Final
 
+import msgspec
+
+from posthouse.message.name import OfficeName
+from posthouse.organisation.address import address_key
 from posthouse.organisation.directory import Directory, Group, Role, Unit, User, key_of
 from posthouse.organisation.expansion import Expansion, expand
 
@@ -17,7 +21,9 @@ from posthouse.organisation.expansion import Expansion, expand
 class Snapshot:
     """Who is who."""
 
-    def __init__(self, directory: Directory, *, edition: int = 0, zone: tzinfo = UTC) -> None:
+    def __init__(
+        self, directory: Directory, *, edition: int = 0, zone: tzinfo = UTC, here: Collection[OfficeName] = ()
+    ) -> None:
         self.directory: Final = directory
         self.edition: Final = edition
         self.zone: Final = zone
@@ -31,6 +37,8 @@ class Snapshot:
             key_of(alias): key_of(user.address) for user in directory.users for alias in user.aliases
         }
         """Of each alias of a user, the user's own key."""
+        self._here: Final = here
+        """Under which names the mailboxes of this office are known besides."""
         self._units: Final[dict[str, Unit]] = {key_of(unit.name): unit for unit in directory.units}
         self._held: Final = _turned(directory)
         self._exact: Final = frozenset(domain.casefold() for domain in directory.domains if domain[:2] != "*.")
@@ -42,15 +50,17 @@ class Snapshot:
 
     def user(self, address: str) -> User | None:
         """Give the user an address belongs to, by whichever of the user's addresses."""
-        key = key_of(address)
+        key = self._key(address)
         return self.users.get(self.owners.get(key, key))
 
     def expand(self, address: str) -> Expansion:
         """Give the users behind an address, with the way that leads to them."""
-        return expand(address, self)
+        key = self._key(address)
+        is_known = key in self.users or key in self.owners or key in self.groups
+        return msgspec.structs.replace(expand(key if is_known else address, self), address=address)
 
     def roles_of(self, address: str) -> tuple[str, ...]:
-        key = key_of(address)
+        key = self._key(address)
         held = self._held.get(key)
         if held is None:
             owner = self.owners.get(key)
@@ -70,7 +80,7 @@ class Snapshot:
 
     def is_external(self, address: str) -> bool:
         """Say whether an address belongs to nobody here; a group does where one of its members is an outsider."""
-        key = key_of(address)
+        key = self._key(address)
         if key in self.users or key in self.owners:
             return False
         if key in self.groups:
@@ -146,6 +156,13 @@ class Snapshot:
         return not self._units_of(one).isdisjoint(self._units_of(other))
 
     # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _key(self, address: str) -> str:
+        """Give what an address is looked up by; what stands in a table as it is needs no reading."""
+        key = key_of(address)
+        if key in self.users or key in self.owners or key in self.groups:
+            return key
+        return address_key(address, self._here)
 
     def _climb(self, key: str) -> Iterator[str]:
         passed: set[str] = set()

@@ -82,6 +82,11 @@ async def open_house(
             from posthouse.transport.smtp.door import mail_door  # noqa: PLC0415
 
             doors.append(mail_door(terms.mailing, clock))
+        if terms.webhooks:
+            # Nor one that nobody wants to hear of.
+            from posthouse.transport.http.webhook import WebhookDoor  # noqa: PLC0415
+
+            doors.append(WebhookDoor(terms.webhooks, clock, ca=terms.exchange.ca))
         errands: dict[str, Errand] = {"local": InProcessErrand(STREET, str(terms.name))}
         if terms.exchange.peers:
             # An office that exchanges nothing with others carries no library for it: it takes a fifth of the memory.

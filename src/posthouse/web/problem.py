@@ -40,11 +40,15 @@ class Rank(msgspec.Struct, frozen=True):
 _LATER: Final = "try again in a moment; the same idempotency key or message id makes that harmless"
 
 RANKS: Final[Mapping[str, Rank]] = {
+    "account.password-unfit": Rank(400),
+    "account.refused": Rank(401),
     "attribute.malformed": Rank(400),
     "body.missing": Rank(404, "only a body of a message that is kept can be read", told=False),
     "body.too-large": Rank(413, "send it in pieces, or have limits.body_bytes raised"),
+    "book.unknown": Rank(404),
     "call.forbidden": Rank(403),
     "call.malformed": Rank(400),
+    "case.not-found": Rank(404),
     "credential.refused": Rank(401),
     "credential.unknown": Rank(404),
     "form.malformed": Rank(400),

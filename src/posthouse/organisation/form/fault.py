@@ -22,6 +22,7 @@ class Faults:
         self.text: Final = text
         self.problems: Final[list[Problem]] = []
         self._lines: list[int] = []
+        self._told: Final[set[tuple[int, int]]] = set()
         if len(text) > MAX_TEXT:
             raise UnreadableText([Problem(1, 1, f"a text of at most {MAX_TEXT:,} characters", f"{len(text):,}")])
 
@@ -32,9 +33,12 @@ class Faults:
         line = bisect_right(self._lines, offset)
         return line, offset - self._lines[line - 1] + 1
 
-    def note(self, at: At, expected: str, found: str, *, hint: str | None = None, length: int = 1) -> None:
-        """Note a fault and go on; of many, the first hundred are told."""
+    def note(self, at: At, expected: str, *, found: str, hint: str | None = None, length: int = 1) -> None:
+        """Note a fault and go on; a place is told once, and of many faults the first hundred are."""
         line, column = self.place(at() if callable(at) else at)
+        if (line, column) in self._told:
+            return
+        self._told.add((line, column))
         self.problems.append(Problem(line, column, expected, found, hint, length))
         if len(self.problems) >= MAX_PROBLEMS:
             self.give_up()
@@ -48,14 +52,16 @@ class Faults:
         if self.problems:
             self.give_up()
 
-    def is_sound_name(self, name: str, at: At, what: str) -> bool:
+    def is_sound_name(self, name: str, at: At, *, what: str) -> bool:
         """Note what makes text unfit for a name, if anything does."""
         if not name or name != name.strip():
-            self.note(at, f"{what} without blanks around it" if name else what, quoted(name) if name else "nothing")
+            self.note(
+                at, f"{what} without blanks around it" if name else what, found=quoted(name) if name else "nothing"
+            )
         elif len(name) > MAX_NAME:
-            self.note(at, f"{what} of at most {MAX_NAME} characters", f"{len(name):,}")
+            self.note(at, f"{what} of at most {MAX_NAME} characters", found=f"{len(name):,}")
         elif unsafe := UNSAFE.search(name):
-            self.note(at, f"{what} without control signs and changes of direction", quoted(unsafe.group()))
+            self.note(at, f"{what} without control signs and changes of direction", found=quoted(unsafe.group()))
         else:
             return True
         return False

@@ -15,10 +15,10 @@ import msgspec
 
 from posthouse.message.name import MalformedName
 from posthouse.message.spelling import quoted
+from posthouse.organisation.address import short_address
 from posthouse.organisation.check import Shelf
 from posthouse.organisation.directory import Directory, Group, key_of
 from posthouse.organisation.form.fault import Faults
-from posthouse.organisation.form.parse import canonical_address
 from posthouse.organisation.form.people import Person, gather
 
 ATTRIBUTES: Final = {
@@ -67,7 +67,7 @@ def read_ldif(text: str) -> Directory:
     entries = list(_entries(text, faults))
     people = [_person(entry, faults) for entry in entries if _is_person(entry)]
     groups = list(_groups(entries, people, faults))
-    found = gather(people, groups, faults)
+    found = gather(people, groups, faults=faults)
     faults.finish()
     return found
 
@@ -91,7 +91,7 @@ def _entries(text: str, faults: Faults) -> Iterator[_Entry]:
         elif not line.startswith("#"):
             found = _LINE.fullmatch(line)
             if found is None:
-                faults.note(at, "an attribute and its value, such as mail: ann@alpha.example", quoted(line, 40))
+                faults.note(at, "an attribute and its value, such as mail: ann@alpha.example", found=quoted(line, 40))
             elif entry is None:
                 entry = _begin(found, at, faults)
             else:
@@ -116,13 +116,13 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 def _begin(found: re.Match[str], at: int, faults: Faults) -> _Entry | None:
     if found[1].lower() == "version":
         if found[4].strip() != "1":
-            faults.note(at, "version: 1", quoted(found[4], 40))
+            faults.note(at, "version: 1", found=quoted(found[4], 40))
         return None
     entry = _Entry(at, "", {})
     if found[1].lower() == "dn":
         entry.dn = _value(found, at, faults)
     else:
-        faults.note(at, "a record that begins with dn:", quoted(found[1], 40))
+        faults.note(at, "a record that begins with dn:", found=quoted(found[1], 40))
         _add(entry, found, at, faults)
     return entry
 
@@ -130,13 +130,15 @@ def _begin(found: re.Match[str], at: int, faults: Faults) -> _Entry | None:
 def _add(entry: _Entry, found: re.Match[str], at: int, faults: Faults) -> None:
     name = found[1].lower()
     if name == "changetype" and found[4].strip().lower() != "add":
-        faults.note(at, "records of content", f"changetype: {found[4][:40]}", hint="export the entries themselves")
+        faults.note(
+            at, "records of content", found=f"changetype: {found[4][:40]}", hint="export the entries themselves"
+        )
     field = _FIELDS.get(name)
     if field is None:
         return
     value = _value(found, at, faults).strip()
     is_multiple = field in ("members", "class", "aliases", "addresses")
-    if value and (is_multiple or faults.is_sound_name(value[:1_000], at, f"a value of {found[1]}")):
+    if value and (is_multiple or faults.is_sound_name(value[:1_000], at, what=f"a value of {found[1]}")):
         rank = _RANKS[name] + (100 if found[2] else 0)
         entry.values.setdefault(field, []).append((rank, value, at + found.start(4)))
 
@@ -144,14 +146,14 @@ def _add(entry: _Entry, found: re.Match[str], at: int, faults: Faults) -> None:
 def _value(found: re.Match[str], at: int, faults: Faults) -> str:
     """Give the text of a value."""
     if found[3] == "<":
-        faults.note(at, "the value itself", "the address of a value", hint="nothing is fetched")
+        faults.note(at, "the value itself", found="the address of a value", hint="nothing is fetched")
         return ""
     if found[3] is None:
         return str(found[4])
     try:
         return b64decode(found[4].strip(), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):
-        faults.note(at, f"text in base64 and UTF-8 as the value of {found[1]}", quoted(found[4], 40))
+        faults.note(at, f"text in base64 and UTF-8 as the value of {found[1]}", found=quoted(found[4], 40))
         return ""
 
 
@@ -223,9 +225,9 @@ def _canonical(listed: list[tuple[int, str, int]], faults: Faults) -> list[str]:
     found: dict[str, str] = {}
     for _, value, at in listed:
         try:
-            address = canonical_address(value)
+            address = short_address(value)
         except MalformedName as malformed:
-            faults.note(at, "an address", quoted(value, 80), hint=malformed.reason)
+            faults.note(at, "an address", found=quoted(value, 80), hint=malformed.reason)
         else:
             found.setdefault(key_of(address), address)
     return list(found.values())
@@ -247,7 +249,7 @@ def _groups(entries: list[_Entry], people: list[Person], faults: Faults) -> Iter
         for _, dn, at in _all(entry, "members"):
             member = addressed.get(dn_key(dn))
             if member is None:
-                faults.note(at, "a member who stands in the text", quoted(dn, 80), hint=shelf.hint(dn_key(dn)))
+                faults.note(at, "a member who stands in the text", found=quoted(dn, 80), hint=shelf.hint(dn_key(dn)))
             elif member:
                 members.setdefault(key_of(member), member)
         for member in _canonical(_all(entry, "addresses"), faults):

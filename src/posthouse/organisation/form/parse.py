@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date
 from functools import partial
 from typing import Any, Final
 
 from posthouse.matching.language.reader import nearest_word
-from posthouse.message.name import MalformedName, parse_mailbox
+from posthouse.message.name import MalformedName
 from posthouse.message.spelling import quoted
+from posthouse.organisation.address import short_address
 from posthouse.organisation.check import Place, check
 from posthouse.organisation.directory import Absence, Directory, key_of
 from posthouse.organisation.form.fault import At, Faults
-from posthouse.organisation.form.scan import Table, item_place, scan
+from posthouse.organisation.form.scan import LOST, Table, item_place, scan
 from posthouse.organisation.form.schema import ABSENCE, HEAD, KINDS, Key, Shape
 from posthouse.organisation.form.walk import Value
 
-# What is its own canonical form; everything else is read with care.
-_USUAL_ADDRESS: Final = re.compile(
-    r"[A-Za-z0-9._+-]+@[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)+"
-)
 MAX_ABSENCES: Final = 1_000
 
 
@@ -31,14 +27,9 @@ def parse_directory(text: str) -> Directory:
     reader = _Reader(text, faults)
     tables = scan(text, faults)
     found = reader.directory(tables)
-    check(found, lambda place, **told: faults.note(reader.offset(place), **told))
+    check(found, lambda place, **told: faults.note(reader.offset(place), **told), is_whole=not reader.has_lost)
     faults.finish()
     return found
-
-
-def canonical_address(text: str) -> str:
-    """Give an address as the house spells it; MalformedName where it is none."""
-    return text if len(text) < 255 and _USUAL_ADDRESS.fullmatch(text) else str(parse_mailbox(text))
 
 
 class _Reader:
@@ -49,20 +40,27 @@ class _Reader:
         self._faults = faults
         self._tables: dict[tuple[str, str], Table] = {}
         self._known: dict[str, str] = {}
+        self.has_lost = False
+        """A table could not be read, so that it is not known what its name was."""
 
     def directory(self, tables: list[Table]) -> Directory:
         head, *others = tables
         self._tables["", ""] = head
         found: dict[str, list[Any]] = {kind.into: [] for kind in KINDS.values()}  # Any: one list for each kind
         for table in others:
-            if table.kind not in KINDS:
+            if table.kind == LOST:
+                self.has_lost = True
+            elif table.kind not in KINDS:
+                self.has_lost = True
                 kinds = ", ".join(KINDS)
                 hint = nearest_word(table.kind, KINDS)
-                self._faults.note(table.at, f"one of the tables {kinds}", quoted(table.kind), hint=hint)
+                self._faults.note(table.at, f"one of the tables {kinds}", found=quoted(table.kind), hint=hint)
             elif self._is_named(table):
                 kind = KINDS[table.kind]
                 fields = self._fields(table, kind.keys)
                 found[kind.into].append(kind.make(**{kind.names: table.name, **fields}))
+            else:
+                self.has_lost = True
         fields = self._fields(head, HEAD)
         fields.update((into, tuple(values)) for into, values in found.items())
         return Directory(**fields)
@@ -73,10 +71,10 @@ class _Reader:
         if place.key not in table.places:
             return table.at
         at = table.places[place.key]
-        return at if place.item is None else item_place(self._text, at, place.item)
+        return at if place.item is None else item_place(self._text, at, number=place.item)
 
     def _is_named(self, table: Table) -> bool:
-        if not self._faults.is_sound_name(table.name, table.at, f"the name of the {table.kind}"):
+        if not self._faults.is_sound_name(table.name, table.at, what=f"the name of the {table.kind}"):
             return False
         if KINDS[table.kind].is_address:
             table.name = self._one(self._address(table.name, table.at))
@@ -84,7 +82,7 @@ class _Reader:
         if known is not table:
             line, _ = self._faults.place(known.at)
             hint = f"it stands in line {line} already; names are the same whatever their case"
-            self._faults.note(table.at, f"each {table.kind} once", quoted(table.name, 80), hint=hint)
+            self._faults.note(table.at, f"each {table.kind} once", found=quoted(table.name, 80), hint=hint)
         return known is table
 
     # Any: the fields of several kinds of values.
@@ -95,7 +93,7 @@ class _Reader:
             if key is None:
                 known = nearest_word(name, keys) or f"{table.kind or 'the head'} knows {', '.join(keys)}"
                 at = self._text.rfind(name, 0, table.places[name])
-                self._faults.note(at, "a key that is known", quoted(name), hint=known, length=len(name))
+                self._faults.note(at, "a key that is known", found=quoted(name), hint=known, length=len(name))
             else:
                 fields[key.field] = _READERS[key.shape](self, value, table.places[name])
         return fields
@@ -104,13 +102,13 @@ class _Reader:
 
     def text(self, value: Value, at: int) -> str:
         if not isinstance(value, str):
-            self._faults.note(at, "a text in quotes", _shown(value))
+            self._faults.note(at, "a text in quotes", found=_shown(value))
             return ""
-        return self._one(value) if not value or self._faults.is_sound_name(value, at, "a name") else ""
+        return self._one(value) if not value or self._faults.is_sound_name(value, at, what="a name") else ""
 
     def truth(self, value: Value, at: int) -> bool:
         if not isinstance(value, bool):
-            self._faults.note(at, "true or false", _shown(value))
+            self._faults.note(at, "true or false", found=_shown(value))
         return value is True
 
     def texts(self, value: Value, at: int) -> tuple[str, ...]:
@@ -123,44 +121,44 @@ class _Reader:
     def absences(self, value: Value, at: int) -> tuple[Absence, ...]:
         if not isinstance(value, list) or len(value) > MAX_ABSENCES:
             expected = f"a list of at most {MAX_ABSENCES}, such as [{{ from = 2026-12-20, until = 2027-01-06 }}]"
-            self._faults.note(at, expected, _shown(value))
+            self._faults.note(at, expected, found=_shown(value))
             return ()
         return tuple(self._absence(item, self._item(at, number)) for number, item in enumerate(value))
 
     def _absence(self, value: Value, at: At) -> Absence:
         if not isinstance(value, dict) or not value.keys() <= ABSENCE.keys():
-            self._faults.note(at, "an absence such as { from = 2026-12-20, until = 2027-01-06 }", _shown(value))
+            self._faults.note(at, "an absence such as { from = 2026-12-20, until = 2027-01-06 }", found=_shown(value))
             return Absence()
         first, last, reason = value.get("from"), value.get("until"), value.get("reason", "")
         for edge in (first, last):
             if edge is not None and not isinstance(edge, date):
-                self._faults.note(at, "a day or a time without quotes", _shown(edge))
+                self._faults.note(at, "a day or a time without quotes", found=_shown(edge))
                 return Absence()
-        if not isinstance(reason, str) or (reason and not self._faults.is_sound_name(reason, at, "a reason")):
+        if not isinstance(reason, str) or (reason and not self._faults.is_sound_name(reason, at, what="a reason")):
             return Absence()
         assert isinstance(first, date | None)
         assert isinstance(last, date | None)
         absence = Absence(first, last, reason)
         begin, end = absence.span(UTC)
         if begin is None and end is None:
-            self._faults.note(at, "an absence with a beginning or an end", "neither")
+            self._faults.note(at, "an absence with a beginning or an end", found="neither")
         elif begin is not None and end is not None and begin >= end:
-            self._faults.note(at, "an absence that ends behind its beginning", f"from {first} until {last}")
+            self._faults.note(at, "an absence that ends behind its beginning", found=f"from {first} until {last}")
         return absence
 
     def _each(self, value: Value, at: int, read: Callable[[str, At], str]) -> tuple[str, ...]:
         if not isinstance(value, list):
-            self._faults.note(at, 'a list such as ["Ann", "Ben"]', _shown(value))
+            self._faults.note(at, 'a list such as ["Ann", "Ben"]', found=_shown(value))
             return ()
         found: dict[str, str] = {}
         for number, item in enumerate(value):
             place = self._item(at, number)
             if not isinstance(item, str):
-                self._faults.note(place, "a text in quotes", _shown(item))
-            elif self._faults.is_sound_name(item, place, "a name"):
+                self._faults.note(place, "a text in quotes", found=_shown(item))
+            elif self._faults.is_sound_name(item, place, what="a name"):
                 name = self._one(read(item, place))
                 if found.setdefault(key_of(name), name) is not name:
-                    self._faults.note(place, "each name once", quoted(name, 80))
+                    self._faults.note(place, "each name once", found=quoted(name, 80))
         return tuple(found.values())
 
     def _one(self, name: str) -> str:
@@ -168,13 +166,13 @@ class _Reader:
         return self._known.setdefault(name, name)
 
     def _item(self, at: int, number: int) -> At:
-        return partial(item_place, self._text, at, number)
+        return partial(item_place, self._text, at, number=number)
 
     def _address(self, text: str, at: At) -> str:
         try:
-            return canonical_address(text)
+            return short_address(text)
         except MalformedName as malformed:
-            self._faults.note(at, "an address", quoted(text, 80), hint=malformed.reason)
+            self._faults.note(at, "an address", found=quoted(text, 80), hint=malformed.reason)
             return text
 
 

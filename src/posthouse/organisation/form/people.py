@@ -41,7 +41,7 @@ class Person(msgspec.Struct, gc=False, kw_only=True):
     is_disabled: bool = False
 
 
-def gather(people: list[Person], groups: Iterable[tuple[int, Group]], faults: Faults) -> Directory:
+def gather(people: list[Person], groups: Iterable[tuple[int, Group]], *, faults: Faults) -> Directory:
     """Give the organisation of a list; what is wrong is noted at the lines where it stands."""
     gathering = _Gathering(people, faults)
     placed = {key_of(group.address): (at, group) for at, group in groups}
@@ -108,7 +108,7 @@ class _Gathering:
             if above and reports_to and key_of(above) != key_of(reports_to):
                 at = one.places.get("reports_to", one.at)
                 hint = f"a line before says {reports_to}"
-                self._faults.note(at, f"one role above {quoted(name, 80)}", quoted(above, 80), hint=hint)
+                self._faults.note(at, f"one role above {quoted(name, 80)}", found=quoted(above, 80), hint=hint)
             reports_to = reports_to or above
         holders = {key_of(one.address): one.address for one in several if one.address}
         deputies = {key_of(deputy): deputy for one in several for deputy in one.deputies}
@@ -154,7 +154,7 @@ class _Gathering:
 
     def _note(self, one: Person, expected: str, *, hint: str | None) -> None:
         at = one.places.get("reports_to", one.at)
-        self._faults.note(at, expected, quoted(one.reports_to, 80), hint=hint)
+        self._faults.note(at, expected, found=quoted(one.reports_to, 80), hint=hint)
 
 
 def _by_key(people: list[Person]) -> dict[str, list[int]]:

@@ -22,6 +22,8 @@ _LIST_LINE: Final = re.compile(rf"{_KEY}\[\s*+((?:{_PLAIN}\s*+(?:,\s*+{_PLAIN}\s
 _HEADER: Final = re.compile(rf"[ \t]*+\[[ \t]*+([A-Za-z0-9_-]++)[ \t]*+\.[ \t]*+({_PLAIN})[ \t]*+\]{_EOL}")
 _NOTHING: Final = re.compile(rf"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)++|{_EOL}")
 _START: Final = re.compile(r"^[ \t]*+(?:\[[ \t]*+[A-Za-z]|[A-Za-z0-9_-]++[ \t]*+=)", re.MULTILINE)
+LOST: Final = "["
+"""The kind of a table whose header has a fault."""
 
 
 class Table(msgspec.Struct, gc=False):
@@ -57,9 +59,9 @@ def scan(text: str, faults: Faults) -> list[Table]:
     return tables
 
 
-def item_place(text: str, at: int, number: int) -> int:
+def item_place(text: str, at: int, *, number: int) -> int:
     """Give where an item of a list begins, of which the first stands at or behind `at`."""
-    walk = Walk(text, at, Faults(""))
+    walk = Walk(text, at, faults=Faults(""))
     if walk.sign == "[":
         walk.take()
     inside = 0
@@ -75,7 +77,7 @@ def item_place(text: str, at: int, number: int) -> int:
 
 def _put(table: Table, key: str, value: Value, at: int, *, faults: Faults) -> None:
     if key in table.values:
-        faults.note(at, f"{key} once in a table", "it a second time")
+        faults.note(at, f"{key} once in a table", found="it a second time")
         return
     table.values[key] = value
     table.places[key] = at
@@ -83,11 +85,13 @@ def _put(table: Table, key: str, value: Value, at: int, *, faults: Faults) -> No
 
 def _read_slowly(text: str, at: int, *, tables: list[Table], faults: Faults) -> int:
     """Read what is written in no usual way, or note what is wrong with it; give where to go on."""
-    walk = Walk(text, at, faults)
+    walk = Walk(text, at, faults=faults)
     try:
         if walk.sign == "[":
+            # Where the header cannot be read, what stands below belongs to nothing that is known.
+            tables.append(Table(LOST, "", at, {}, {}))
             kind, name, place = walk.header()
-            tables.append(Table(kind, name, place, {}, {}))
+            tables[-1] = Table(kind, name, place, {}, {})
         else:
             key, place, value = walk.pair()
             _put(tables[-1], key, value, place, faults=faults)

@@ -9,9 +9,9 @@ from typing import Final
 from posthouse.matching.language.reader import nearest_word
 from posthouse.message.name import MalformedName
 from posthouse.message.spelling import quoted
+from posthouse.organisation.address import short_address
 from posthouse.organisation.directory import Directory
 from posthouse.organisation.form.fault import Faults
-from posthouse.organisation.form.parse import canonical_address
 from posthouse.organisation.form.people import Person, gather
 
 COLUMNS: Final = {
@@ -59,9 +59,9 @@ def read_sheet(text: str) -> Directory:
         if any(value for value, _ in row):
             if len(row) > len(header):
                 value, at = row[len(header)]
-                faults.note(at, f"{len(header)} columns, as in the first line", f"one more, {quoted(value, 40)}")
+                faults.note(at, f"{len(header)} columns, as in the first line", found=f"one more, {quoted(value, 40)}")
             people.append(_person(row, fields, faults))
-    found = gather(people, (), faults)
+    found = gather(people, (), faults=faults)
     faults.finish()
     return found
 
@@ -72,14 +72,14 @@ def read_sheet(text: str) -> Directory:
 def _rows(text: str, faults: Faults) -> Iterator[_Row]:
     """Give each line as its values with their places."""
     delimiter = _delimiter(text)
-    cell = re.compile(rf'[ ]*+(?:"((?:[^"]|"")*+)"[ ]*+|([^{delimiter}\r\n]*+))({delimiter}|\r?\n|\r|\Z)')
+    cell = re.compile(rf'[ ]*+(?:"((?:[^"]|"")*+)"[ ]*+|(?!")([^{delimiter}\r\n]*+))({delimiter}|\r?\n|\r|\Z)')
     at, row = int(text.startswith("\ufeff")), list[tuple[str, int]]()
     while at < len(text) or row:
         found = cell.match(text, at)
         if found is None or len(row) > MAX_COLUMNS:
             closes = "a quotation mark at the end of the value, or doubled inside it"
             faults.note(
-                at, closes if found is None else f"at most {MAX_COLUMNS} columns", quoted(text[at : at + 40], 40)
+                at, closes if found is None else f"at most {MAX_COLUMNS} columns", found=quoted(text[at : at + 40], 40)
             )
             return
         held, plain, end = found.groups()
@@ -102,12 +102,14 @@ def _fields(header: _Row, faults: Faults) -> dict[str, int]:
         field = _BY_NAME.get(re.sub(r"[\W_]", "", name.casefold()))
         if field is not None:
             if field in fields:
-                faults.note(at, f"one column with the {field.replace('_', ' ')}", f"a second one, {quoted(name, 40)}")
+                faults.note(
+                    at, f"one column with the {field.replace('_', ' ')}", found=f"a second one, {quoted(name, 40)}"
+                )
             fields[field] = number
     if "address" not in fields:
         near = next((hint for name, _ in header if (hint := nearest_word(name, COLUMNS["address"]))), None)
         found = ", ".join(quoted(name, 40) for name, _ in header[:10]) or "nothing"
-        faults.note(0, "a first line with the names of columns, one of them address", found, hint=near)
+        faults.note(0, "a first line with the names of columns, one of them address", found=found, hint=near)
         faults.give_up()
     return fields
 
@@ -120,7 +122,7 @@ def _person(row: _Row, fields: dict[str, int], faults: Faults) -> Person:
     places = {field: at for field, (_, at) in values.items()}
     text = {field: value for field, (value, _) in values.items()}
     for field, (value, at) in values.items():
-        if field not in _MANY and not faults.is_sound_name(value, at, "a value"):
+        if field not in _MANY and not faults.is_sound_name(value, at, what="a value"):
             text[field] = ""
     address = _address(text.get("address", ""), places.get("address", 0), faults)
     return Person(
@@ -147,9 +149,9 @@ def _address(text: str, at: int, faults: Faults) -> str:
     if not text:
         return ""
     try:
-        return canonical_address(text)
+        return short_address(text)
     except MalformedName as malformed:
-        faults.note(at, "an address", quoted(text, 80), hint=malformed.reason)
+        faults.note(at, "an address", found=quoted(text, 80), hint=malformed.reason)
         return ""
 
 
@@ -168,7 +170,7 @@ def _is_off(values: dict[str, tuple[str, int]], faults: Faults) -> bool:
         value, at = values.get(field, ("", 0))
         word = value.casefold()
         if word not in _YES | _NO | _OFF:
-            faults.note(at, "yes or no", quoted(value, 40))
+            faults.note(at, "yes or no", found=quoted(value, 40))
         elif word in _OFF or (value and (word in _YES) == (field == "disabled")):
             return True
     return False

@@ -33,7 +33,7 @@ class Stumble(Exception):
 class Walk:
     """Where a reader stands in a text: the word that comes next, and where the one before it ended."""
 
-    def __init__(self, text: str, at: int, faults: Faults) -> None:
+    def __init__(self, text: str, at: int, *, faults: Faults) -> None:
         self.token = self.kind = self.sign = ""
         self.before = self.start = self.end = at
         self._text: Final = text
@@ -56,7 +56,7 @@ class Walk:
     def stumble(self, expected: str, hint: str | None = None) -> Stumble:
         """Note a fault at the next word; the caller raises what this gives."""
         shown = quoted(self.token, 40) if self.token else "the end of the text"
-        self._faults.note(self.start, expected, shown, hint=hint, length=max(1, len(self.token)))
+        self._faults.note(self.start, expected, found=shown, hint=hint, length=max(1, len(self.token)))
         return Stumble()
 
     def end_of_line(self) -> int:
@@ -151,7 +151,7 @@ class Walk:
             at = self.start
             key = self._word("a key")
             if key in values:
-                self._faults.note(at, f"{key} once", "it a second time")
+                self._faults.note(at, f"{key} once", found="it a second time")
             self._expect("=")
             values[key] = self._value(inside + 1)
             if self.sign != "}":
