@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 from litestar import delete, get, post, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
-from posthouse.errors import PosthouseError
 from posthouse.message.case import Function, Mailbag, Rhythm
+from posthouse.office.bookkeeping import BookUnknown
 from posthouse.office.deskcalls import (
     Activate,
     EraseAudit,
@@ -49,13 +49,6 @@ from posthouse.web.front import Front
 _BOOKS = ["What the office goes by"]
 _PEOPLE = ["Audit and accounts"]
 _LARGEST = 16_000_000
-
-
-class BookUnknown(PosthouseError):
-    """No such edition was written, or none of this book is in force."""
-
-    code: ClassVar[str] = "book.unknown"
-    public: ClassVar[str] = "There is no such edition."
 
 
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
