@@ -14,12 +14,13 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from bench import accept, backlog, flow, idle, machine, mail, match, offices, smtp, smtp_out, web
+from bench import accept, audit, backlog, desk, flow, gated, idle, machine, mail, match, offices, smtp, smtp_out, web
 from bench.figure import BARS, Contest, Figure, Missing
 from bench.plan import Plan, read_plan
 
 FILES: Final = {
     "accept": accept.CONTESTS,
+    "gated": gated.CONTESTS,
     "flow": flow.CONTESTS,
     "idle": idle.CONTESTS,
     "backlog": backlog.CONTESTS,
@@ -29,6 +30,8 @@ FILES: Final = {
     "web": web.CONTESTS,
     "smtp": smtp.CONTESTS,
     "match": match.CONTESTS,
+    "desk": desk.CONTESTS,
+    "audit": audit.CONTESTS,
 }
 
 

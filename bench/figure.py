@@ -69,6 +69,7 @@ class Contender(NamedTuple):
 
 BARS: Final = {
     "accept_inprocess_per_s": Bar(at_least=20_000),
+    "accept_with_rules_per_s": Bar(at_least=12_000),
     "accept_single_share_of_sqlite": Bar(at_least=0.6),
     "accept_single_p99_ms": Bar(at_most=10),
     "end_to_end_per_s": Bar(at_least=8_000),
@@ -92,6 +93,9 @@ BARS: Final = {
     "match_subscriptions_1m_per_s": Bar(at_least=25_000),
     "match_subscription_bytes": Bar(at_most=600),
     "match_change_ms": Bar(at_most=1),
+    "desk_list_p95_ms": Bar(at_most=100),
+    "desk_decide_p99_ms": Bar(at_most=50),
+    "audit_verify_per_s": Bar(at_least=500_000),
 }
 """What the project set itself to reach."""
 

@@ -18,8 +18,7 @@ from posthouse.message import features
 from posthouse.message.changes import Letter, lane_of
 from posthouse.message.features import VERSION, Features
 from posthouse.message.trace import Step
-from posthouse.store.queries import load
-from posthouse.store.sqlite.connection import open_writer
+from posthouse.store.sqlite.connection import all_statements, open_writer
 from posthouse.store.sqlite.lanes import Newcomers
 from posthouse.store.sqlite.ledger import Ledger
 from posthouse.store.sqlite.rows import (
@@ -80,7 +79,7 @@ def fill(path: Path, seed: int, *, size: Size) -> None:
     connection = open_writer(str(path))
     for pragma in _FAST:
         connection.execute(pragma).fetchall()
-    statements = load("posthouse.store.sqlite", "statements.sql")
+    statements = all_statements()
     ledger = Ledger(connection, statements)
     connection.execute("BEGIN").fetchall()
     boxes = [ledger.box_or_new(f"#{workloads.mailbox(number)}") for number in range(size.mailboxes)]

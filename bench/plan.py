@@ -38,11 +38,22 @@ class Scale(NamedTuple):
     """Mails of one round by SMTP."""
     large_mb: int
     """Megabytes of one large mail."""
+    dockets: int
+    """Gated messages on the filled desk, and records of the audit."""
 
 
 SCALES: Final = {
     "quick": Scale(
-        "quick", Size(4_000, 2_000, 500), rounds=1, batches=1, lone=5, flow=64, takes=10, mails=40, large_mb=1
+        "quick",
+        Size(4_000, 2_000, 500),
+        rounds=1,
+        batches=1,
+        lone=5,
+        flow=64,
+        takes=10,
+        mails=40,
+        large_mb=1,
+        dockets=2_000,
     ),
     "short": Scale(
         "short",
@@ -54,6 +65,7 @@ SCALES: Final = {
         takes=200,
         mails=2_000,
         large_mb=10,
+        dockets=1_000_000,
     ),
     "full": Scale(
         "full",
@@ -65,6 +77,7 @@ SCALES: Final = {
         takes=1_000,
         mails=6_000,
         large_mb=50,
+        dockets=1_000_000,
     ),
 }
 

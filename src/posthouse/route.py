@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from posthouse.gate.admit import admit
+from posthouse.gate.stage import gate
 from posthouse.message.journey import Journey
 from posthouse.message.passage import Facts, Passage
 from posthouse.switch.address import address
@@ -27,6 +28,8 @@ class Stage(NamedTuple):
 ROUTE: Final = (
     # Too large, expired, addressed to nobody: refused before anything else looks at it.
     Stage("admit", admit),
+    # What rules say: held for gatekeepers, returned, deleted, forwarded, put off.
+    Stage("gate", gate),
     # Mailboxes here, offices elsewhere.
     Stage("address", address),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import click
 
@@ -16,7 +16,7 @@ from posthouse.client import Office
 from posthouse.message.credential import Credential
 from posthouse.message.form.plain import shown_instant
 from posthouse.office.calls import CreateCredential, Issued, ListCredentials, RevokeCredential
-from posthouse.office.permit import Scope
+from posthouse.office.permit import DUTIES, Scope
 
 _PAGE: Final = 1_000
 
@@ -34,20 +34,26 @@ def key() -> None:
 @click.argument("name", metavar="NAME")
 @click.option("--send-as", multiple=True, metavar="NAME", help="Permit to send under this name; * for any characters.")
 @click.option("--read", multiple=True, metavar="MAILBOX", help="Permit to read this mailbox; * for any characters.")
-@click.option("--administer", is_flag=True, help="Permit everything, to look after the office included.")
+@click.option("--review", multiple=True, metavar="ROLE", help="Permit to review as this role; * for any characters.")
+@click.option("--write-rules", is_flag=True, help="Permit to write the rules of the office and put them in force.")
+@click.option("--edit-organisation", is_flag=True, help="Permit to say who is who.")
+@click.option("--audit", is_flag=True, help="Permit to read the audit and every case.")
+@click.option(
+    "--administer", is_flag=True, help="Permit to look after the office, and to send and read; none of the above."
+)
 @click.option("--expires", type=duration, metavar="DURATION", help="How long it stands: 12h, 90d; else until revoked.")
 @at_any_desk
-def create(
-    desk: Desk, name: str, *, send_as: tuple[str, ...], read: tuple[str, ...], administer: bool, expires: float | None
-) -> None:
+# `Any`: what the options permit, by their names.
+def create(desk: Desk, name: str, *, expires: float | None, **permitted: Any) -> None:
     """Make a key, and write it to standard output.
 
     It is shown this once: the office keeps only its hash. NAME is what people call it.
     """
-    scopes = [str(Scope("send", one)) for one in send_as] + [str(Scope("read", one)) for one in read]
-    scopes += ["administer"] if administer else []
+    kinds: dict[str, Literal["send", "read", "review"]] = {"send_as": "send", "read": "read", "review": "review"}
+    scopes = [str(Scope(kind, one)) for option, kind in kinds.items() for one in permitted[option]]
+    scopes += [duty for duty in DUTIES if permitted[duty.replace(" ", "_")]]
     if not scopes:
-        raise misuse("a key that permits nothing is of no use: give --send-as, --read or --administer")
+        raise misuse("a key that permits nothing is of no use: give --send-as, --read, --review or another one")
     issued = desk.run(_create(desk, CreateCredential(name=name, scopes=scopes, expires_in=expires)))
     if desk.as_json:
         desk.printer.document(_row(issued.credential) | {"key": issued.key})

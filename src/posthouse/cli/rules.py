@@ -14,6 +14,7 @@ from posthouse.cli import exitcode
 from posthouse.cli.desk import Desk, at_any_desk, at_desk
 from posthouse.cli.ending import misuse, warn
 from posthouse.cli.printer import clean, plural
+from posthouse.cli.rulebook import BOOK_COMMANDS
 from posthouse.cli.rulefile import (
     MAX_BYTES,
     RuleText,
@@ -40,11 +41,15 @@ _DAY = 86_400_000_000
 
 @click.group()
 def rules() -> None:
-    """Check rules, print them, try them, say why they match, make them of Sieve scripts.
+    """Check rules, try them, say why they match, keep them as the book an office goes by.
 
-    A rule says which messages are meant and what is to be done with them. Rules stand in files of text; nothing here
-    changes an office.
+    A rule says which messages are meant and what is to be done with them. Rules are written in files of text, and go
+    by editions into the book of an office: write keeps one, activate puts it in force, rollback takes it back.
     """
+
+
+for _command in BOOK_COMMANDS:
+    rules.add_command(_command)
 
 
 # --- check ------------------------------------------------------------------------------------------------------------

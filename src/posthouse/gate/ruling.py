@@ -8,8 +8,11 @@ import msgspec
 
 from posthouse.message.case import Fired, Side, Stop
 
-Course = Literal["deliver", "gate", "return", "delete", "forward", "defer"]
-"""What happens to the message; `deliver` is what happens where no rule says otherwise."""
+Course = Literal["deliver", "release", "gate", "return", "delete", "forward", "defer", "review", "file"]
+"""What happens to the message; `deliver` is what happens where no rule says otherwise.
+
+A rule of a gatekeeper that says release gives `release`; `review` and `file` are for gatekeepers only.
+"""
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +26,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     stops: tuple[Stop, ...] = ()
     """Of `gate`: the gatekeepers in their order, each once, as the rules name them; the origin is not among them."""
     to: str = ""
-    """Of `forward`."""
+    """Of `forward`, whom; of `file`, the mailbag."""
     saying: str = ""
     """Of `return` and `forward`."""
     until: int | None = None
@@ -35,3 +38,5 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     recipients: tuple[str, ...] | None = None
     """Those it is about, where the rules speak of single recipients; None for all."""
     tell_sender: Literal["no", "yes", "with reason"] = "no"
+    otherwise: Ruling | None = None
+    """Of `gate`: what the other rules say, for when everybody it names has had the message already."""

@@ -6,7 +6,8 @@ stops there. Nothing here decides; `gate` does, and `store` keeps what it decide
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import msgspec
@@ -22,7 +23,14 @@ REVIEW: Final = "review"
 """The two folders every gatekeeper has; others are the ids of mailbags."""
 
 
-class Fired(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A part of a wrapper, as some version of this house wrote it."""
+
+    more: Mapping[str, Any] = {}
+    """What a newer version wrote that this one does not know: kept for those that do, looked at by nobody here."""
+
+
+class Fired(Written, frozen=True, kw_only=True, omit_defaults=True):
     """One rule found applicable on the way of a message, as the rule history keeps it."""
 
     office: str
@@ -32,6 +40,8 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     edition: int
     rule: str
     """Its name."""
+    digest: str = ""
+    """Of the rule as it is printed: the same in two editions between which nobody changed it."""
     reason: str = ""
     actions: tuple[str, ...] = ()
     """What it proposed, as the rule language writes it."""
@@ -45,7 +55,7 @@ class Fired(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The edition of the organisation it was judged on."""
 
 
-class Stop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Stop(Written, frozen=True, kw_only=True, omit_defaults=True):
     """One gatekeeper still to visit; the last stop is the origin office, which has no gatekeeper."""
 
     gatekeeper: str
@@ -60,9 +70,11 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_comeback: bool = False
     named: str = ""
     """The role the rule named, where a fallback stands in for it."""
+    via: tuple[str, ...] = ()
+    """Who was passed over on the way to this gatekeeper, with why."""
 
 
-class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Review(Written, frozen=True, kw_only=True, omit_defaults=True):
     """What one gatekeeper, or the rules of one, did with a case."""
 
     gatekeeper: str
@@ -87,7 +99,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Those it was released to, where it was not all."""
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Side(Written, frozen=True, kw_only=True, omit_defaults=True):
     """A copy or a notice that waits for what becomes of the case."""
 
     action: Literal["copy", "notify"]
@@ -96,7 +108,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     rule: str = ""
 
 
-class Wrapper(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Wrapper(Written, frozen=True, kw_only=True, omit_defaults=True):
     """What is put around a gated message: where it goes, where it has been, and why."""
 
     version: int = 1
@@ -158,6 +170,7 @@ class Docket(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     turn: int
     """The how manyth stop of the case this is, from 1."""
     message: UUID
+    """The message as it came in."""
     gatekeeper: str
     folder: str = INBOX
     status: Status = "gated"
@@ -185,6 +198,8 @@ class Docket(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     is_postponed: bool = False
     """Its expiry was put off once, as somebody was writing."""
     is_expired: bool = False
+    extensions: int = 0
+    """How often it was given one interval more because no rule fired."""
     fault: str = ""
     """Why what was to be done with it could not be done."""
     claimed_by: str = ""
@@ -238,6 +253,8 @@ class Mailbag(msgspec.Struct, frozen=True, kw_only=True):
     last_run: int | None = None
     next_run: int | None = None
     """None where it never runs."""
+    formerly: tuple[str, ...] = ()
+    """What it was called before: rules that name it so still mean it."""
     version: int = 1
     is_removed: bool = False
 
@@ -283,5 +300,52 @@ class AuditEntry(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """MessagePack; what is said of persons stands here, so that it can be erased."""
 
 
-pack_wrapper = msgspec.msgpack.Encoder().encode
-unpack_wrapper = msgspec.msgpack.Decoder(Wrapper).decode
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Wrapper).decode
+_decode_any = msgspec.msgpack.Decoder().decode
+_PARTS: Final[Mapping[str, type[Written]]] = {
+    "current": Stop, "stops": Stop, "fired": Fired, "reviews": Review, "sides": Side,
+}  # fmt: skip
+
+
+def pack_wrapper(wrapper: Wrapper) -> bytes:
+    """Give a wrapper as bytes; what a newer version wrote stands again where it stood."""
+    parts = (wrapper, wrapper.current, *wrapper.stops, *wrapper.fired, *wrapper.reviews, *wrapper.sides)
+    if not any(part.more for part in parts if part is not None):
+        return _encode(wrapper)
+    return _encode(_spread(_decode_any(_encode(wrapper))))
+
+
+def unpack_wrapper(data: bytes) -> Wrapper:
+    """Take up a wrapper; one that says more than this version knows is read all the same."""
+    wrapper = _decode(data)
+    if _encode(wrapper) == data:
+        return wrapper
+    return msgspec.convert(_gathered(_decode_any(data), Wrapper), Wrapper)
+
+
+# `Any`: MessagePack as it comes, before it is known what it says.
+def _gathered(packed: Any, kind: type[Written]) -> Any:
+    """Put what a part says beyond its fields into its `more`."""
+    if isinstance(packed, list):
+        return [_gathered(one, kind) for one in packed]
+    if not isinstance(packed, dict):
+        return packed
+    known = {name: packed[name] for name in kind.__struct_fields__ if name in packed and name != "more"}
+    if kind is Wrapper:
+        known |= {name: _gathered(known[name], part) for name, part in _PARTS.items() if name in known}
+    more = {name: value for name, value in packed.items() if name not in kind.__struct_fields__}
+    return known | {"more": more} if more else known
+
+
+def _spread(packed: Any) -> Any:
+    """Put what stands in the `more` of every part beside its fields again."""
+    if isinstance(packed, list):
+        return [_spread(one) for one in packed]
+    if not isinstance(packed, dict):
+        return packed
+    more = packed.get("more", {})
+    # What is not known here is handed on as it is, even where it has a `more` of its own.
+    return {
+        name: _spread(value) if name in _PARTS else value for name, value in packed.items() if name != "more"
+    } | more

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import msgspec
 
+from posthouse.message.audit import Seal
 from posthouse.message.case import Activation, AuditEntry, Case, Docket, Edition, Mailbag
 from posthouse.message.credential import Account, Issue, Revoke
 from posthouse.message.journey import Work
@@ -187,12 +188,25 @@ class Changes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     editions: tuple[Edition, ...] = ()
     """Stale where the number is not the next one of its book."""
     activations: tuple[Activation, ...] = ()
+    """Stale where the book has no such edition; they make a new version of the register."""
+    erasures: tuple[str, ...] = ()
+    """Subjects of the audit of which everything said so far is erased, before the acts below are recorded."""
     audits: tuple[AuditEntry, ...] = ()
+    seals: tuple[Seal, ...] = ()
+    """Stale where the chain does not stand as it is sealed."""
     # Conditions.
     key: Key | None = None
     rooms: tuple[Room, ...] = ()
     register: int | None = None
     """The version of the register the decision rests on."""
+
+
+def concerns_gate(changes: Changes) -> bool:
+    """Say whether rows of the gate, of accounts or of the audit are written; nearly all changes write none."""
+    return bool(
+        changes.dockets or changes.cases or changes.audits or changes.mailbags or changes.accounts
+        or changes.editions or changes.activations or changes.erasures or changes.seals
+    )  # fmt: skip
 
 
 class Leased(msgspec.Struct, frozen=True, gc=False, kw_only=True):

@@ -1,12 +1,17 @@
-"""A message on its way through the stages: what has been decided so far, and the stage it enters next."""
+"""A message on its way through the stages: what has been decided so far, and the stage it enters next.
+
+What a stage wants done besides sending the journey on travels with it, and is written together with what becomes of it.
+"""
 
 from __future__ import annotations
 
 from typing import Literal
+from uuid import UUID
 
 import msgspec
 
 from posthouse.message.answer import Answer
+from posthouse.message.case import AuditEntry, Case, Docket
 from posthouse.message.envelope import Envelope
 from posthouse.message.features import Features
 from posthouse.message.message import Message
@@ -41,6 +46,46 @@ class Luggage(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     """How often they were put off."""
     answers: tuple[Answer, ...] = ()
     """What was said to its targets for good: nothing is left but to give them up."""
+    case: UUID | None = None
+    """The case it comes from, where gatekeepers had it."""
+    deferrals: int = 0
+    """How often rules have put it off."""
+    is_automatic: bool = False
+    """The office wrote it itself: no rule gates it and nothing answers it."""
+
+
+class Emitted(msgspec.Struct, frozen=True, gc=False):
+    """A message the office writes itself; it takes the same route."""
+
+    message: Message
+    envelope: Envelope
+
+
+class Effects(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What is written beside a journey: rows of the gate, acts to be recorded, messages to be sent."""
+
+    cases: tuple[Case, ...] = ()
+    dockets: tuple[Docket, ...] = ()
+    audits: tuple[AuditEntry, ...] = ()
+    emitted: tuple[Emitted, ...] = ()
+    waiting: tuple[Luggage, ...] = ()
+    """Parts of the same message that wait by themselves, each for recipients of its own."""
+    happened: str = ""
+    """What rules did with it, for its trace."""
+
+    def __add__(self, other: Effects) -> Effects:
+        """Give both."""
+        return Effects(
+            cases=self.cases + other.cases,
+            dockets=self.dockets + other.dockets,
+            audits=self.audits + other.audits,
+            emitted=self.emitted + other.emitted,
+            waiting=self.waiting + other.waiting,
+            happened="; ".join(filter(None, (self.happened, other.happened))),
+        )
+
+
+NO_EFFECTS = Effects()
 
 
 class Journey(msgspec.Struct, frozen=True, gc=False):
@@ -48,10 +93,15 @@ class Journey(msgspec.Struct, frozen=True, gc=False):
 
     message: Message
     luggage: Luggage
+    effects: Effects = NO_EFFECTS
 
     def carrying(self, **changed: object) -> Journey:
         """Give the same journey with some of its luggage changed."""
-        return Journey(self.message, msgspec.structs.replace(self.luggage, **changed))
+        return Journey(self.message, msgspec.structs.replace(self.luggage, **changed), self.effects)
+
+    def causing(self, effects: Effects) -> Journey:
+        """Give the same journey with more effects."""
+        return Journey(self.message, self.luggage, self.effects + effects)
 
 
 _encode = msgspec.msgpack.Encoder().encode

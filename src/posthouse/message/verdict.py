@@ -6,7 +6,8 @@ from typing import Literal
 
 import msgspec
 
-Action = Literal["pass", "wait", "refuse", "drop"]
+Action = Literal["pass", "wait", "refuse", "drop", "end"]
+"""`end`: it is taken in and goes no further; what became of it stands in the effects of its journey."""
 
 
 class Reason(msgspec.Struct, frozen=True):

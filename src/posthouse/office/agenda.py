@@ -20,6 +20,8 @@ class Agenda:
         self._clock = clock
         self._news = asyncio.Event()
         self._until = 0
+        self.desk: Agenda | None = None
+        """The agenda of the desk, which hears of dockets from whoever writes them."""
 
     def expect(self, instant: int) -> None:
         """Hear that something will happen at an instant, maybe before all that was known."""
@@ -40,6 +42,19 @@ class Agenda:
                 self._note_entries(onward.entries)
             for resend in change.resends:
                 self._note_entries(resend.entries)
+            if self.desk is not None and (change.dockets or change.mailbags):
+                self.desk.note_desk(change)
+
+    def note_desk(self, change: Changes) -> None:
+        """Hear of dockets and mailbags that were just written."""
+        for docket in change.dockets:
+            if docket.due is not None:
+                self.expect(docket.due)
+            if docket.expires is not None and docket.is_open:
+                self.expect(docket.expires)
+        for mailbag in change.mailbags:
+            if mailbag.next_run is not None:
+                self.expect(mailbag.next_run)
 
     def look_up_to(self, instant: int) -> None:
         """Begin to look for what comes next, at this instant at the latest; what is told from now on counts."""

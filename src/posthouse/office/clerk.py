@@ -135,7 +135,7 @@ class Clerk:
 
     async def _sorted(self, written: tuple[Message, Envelope]) -> Changes:
         route = self._intake.route
-        result = sort([Parcel(*written)], await self._intake.facts(), key_seconds=0, route=route)[0]
+        result = sort([Parcel(*written, is_automatic=True)], await self._intake.facts(), key_seconds=0, route=route)[0]
         return result.changes or _BARE
 
     async def _written(self, matter: Matter, letter: Letter, reason: str) -> tuple[Message, Envelope] | None:

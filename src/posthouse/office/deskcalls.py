@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 from uuid import UUID
 
 import msgspec
 
+from posthouse.message.audit import Seal
 from posthouse.message.case import Activation, Case, Command, Docket, Edition, Mailbag, Wrapper
 from posthouse.message.changes import Register
 from posthouse.message.credential import Account
@@ -289,6 +291,15 @@ class ListAudit(Call[list[AuditLine]], frozen=True, kw_only=True):
     subject: str | None = None
 
 
+class ListSeals(Call[list[Seal]], frozen=True, kw_only=True):
+    """List the seals of the audit by the number of the record each seals."""
+
+    after: int = 0
+    limit: int = 1_000
+    is_fresh: bool = False
+    """Seal what was recorded since the last one before."""
+
+
 class EraseAudit(Call[int], frozen=True, kw_only=True):
     """Erase what the audit says of persons about one subject; the chain stays whole. Answers how many records."""
 
@@ -312,6 +323,39 @@ class WriteAccount(Call[Account], frozen=True, kw_only=True):
     by: str = ""
 
 
+class CaseEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened to a case."""
+
+    id: str
+    """The same however it is heard of: by the stream, by a webhook, twice."""
+    type: str
+    """`case.gated`, `case.released`, ...: the act as the audit names it."""
+    case: str
+    at: int
+    by: str = ""
+    # `Any`: facts of the act, as texts, numbers and lists of them.
+    facts: Mapping[str, Any] = {}
+    number: int = 0
+    """The number of the record in the audit."""
+
+
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened to cases, oldest first."""
+
+    events: list[CaseEvent]
+    after: int
+    """What to ask with the next time."""
+
+
+class HearCases(Call[Heard], frozen=True, kw_only=True):
+    """Say what happened to cases since then; without a number nothing but where to begin."""
+
+    after: int | None = None
+    limit: int = 100
+    wait: float = 0.0
+    """Seconds to wait for something to happen."""
+
+
 class ConfirmClock(Call[bool], frozen=True, kw_only=True):
     """Say that the clock is right although it jumped; mailbags run again. False where nothing was in doubt."""
 
@@ -321,8 +365,8 @@ class ConfirmClock(Call[bool], frozen=True, kw_only=True):
 AnyDeskCall = (
     ListDockets | CountDockets | TellCase | FindCases | OpenDocket | Decide | Undo | Claim | Edit | Annotate | HoldCase
     | Recall | SkipStop | ListMailbags | WriteMailbag | RemoveMailbag | RunMailbag | ListBooks | ListEditions
-    | ReadEdition | ListActivations | WriteEdition | Activate | ListAudit | EraseAudit | ListAccounts | WriteAccount
-    | ConfirmClock
+    | ReadEdition | ListActivations | WriteEdition | Activate | ListAudit | ListSeals | EraseAudit | ListAccounts
+    | WriteAccount | HearCases | ConfirmClock
 )  # fmt: skip
 
 # `Any`: a type as msgspec reads it; the calls above tie each to its own.
@@ -351,8 +395,10 @@ DESK_REPLIES: Final[dict[type[Call[Any]], Any]] = {
     WriteEdition: Written,
     Activate: Activation,
     ListAudit: list[AuditLine],
+    ListSeals: list[Seal],
     EraseAudit: int,
     ListAccounts: list[Account],
     WriteAccount: Account,
+    HearCases: Heard,
     ConfirmClock: bool,
 }

@@ -11,14 +11,23 @@ import msgspec
 import structlog
 
 from posthouse.clock import Clock
+from posthouse.errors import as_one
+from posthouse.message.audit import Signer
 from posthouse.message.changes import Changes
-from posthouse.office import calls
+from posthouse.message.webhook import PROTOCOL
+from posthouse.office import calls, deskcalls
+from posthouse.office.accounts import Accounts
 from posthouse.office.agenda import Agenda
+from posthouse.office.asking import Asking
+from posthouse.office.audit import AuditRoom
 from posthouse.office.backroom import BackRoom
+from posthouse.office.bookkeeping import Bookkeeping
 from posthouse.office.calls import Call
 from posthouse.office.clerk import Clerk
 from posthouse.office.counter import Counter
+from posthouse.office.desk.desk import Desk
 from posthouse.office.examination import Examination
+from posthouse.office.herald import HeraldStore
 from posthouse.office.holding import Holding
 from posthouse.office.intake import Intake, Stores
 from posthouse.office.keyring import Keyring
@@ -27,8 +36,10 @@ from posthouse.office.mailbox import BadRequest
 from posthouse.office.mailroom import Mailroom
 from posthouse.office.meter import Meter, MeteredStore, metered_route
 from posthouse.office.postmen import Postmen
+from posthouse.office.refusals import RecordedRefusals
 from posthouse.office.terms import Terms
 from posthouse.office.timekeeper import Timekeeper
+from posthouse.organisation.appointment import acting_roles
 from posthouse.route import ROUTE, Stage
 from posthouse.transport.ports import Door, Errand
 
@@ -59,10 +70,12 @@ class House:
         stores: Stores,
         keeping: Keeping | None = None,
         route: Sequence[Stage] = ROUTE,
+        signer: Callable[[], Signer] | None = None,
     ) -> None:
         self.meter = meter = Meter(clock)
+        self.herald = HeraldStore(stores.durable, clock, source=str(terms.name), webhooks=terms.webhooks)
         stores = Stores(
-            MeteredStore(stores.durable, clock, meter=meter),
+            MeteredStore(self.herald, clock, meter=meter),
             MeteredStore(stores.passing, clock, meter=meter, timed=False),
         )
         route = metered_route(route, meter)
@@ -79,6 +92,8 @@ class House:
         self.terms = terms
         self.clock = clock
         self.keyring = Keyring(clock, stores.durable)
+        self.accounts = Accounts(clock, stores.durable, duties=self._duties)
+        self.asking = Asking(self, terms.name, refusals=RecordedRefusals(clock, stores.durable))
         self.reload: Answerer = _no_settings
         """What reads the settings again; whoever runs the office by settings puts it here."""
         self.addresses: list[str] = []
@@ -89,22 +104,26 @@ class House:
         self.letterbox = Letterbox(terms, intake)
         self.mailroom = Mailroom(terms, intake)
         backroom = BackRoom(clock, terms, stores=stores, intake=intake, agenda=agenda, postmen=self._postmen[0])
-        self._answers = _answers(self, backroom, keeping=keeping)
         holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
-        self._answers |= {
-            calls.HoldPlace: holding.hold,
-            calls.ListHeld: holding.held,
-            calls.FlushPlace: holding.flush,
-        }
+        self.desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
+        books = Bookkeeping(clock, stores.durable, library=intake.library)
+        self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
+        self._answers = _answers(self, backroom, keeping=keeping) | self.desk.answers()
+        self._answers |= _answers_apart(self.audit, holding, books=books)
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
+        self._answers[deskcalls.HearCases] = self._herald.hear
+        self._answers[deskcalls.ListAccounts] = self.accounts.listed
+        self._answers[deskcalls.WriteAccount] = self.accounts.write
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
 
     async def start(self, doors: Sequence[Door] = (), *, errands: Mapping[str, Errand] = NO_ERRANDS) -> None:
         """Open the doors and set the timekeeper and the postmen going; errands go by the protocol of a name."""
         self._doors = {door.protocol: door for door in doors}
-        self._intake.serve(frozenset(self._doors))
+        # What webhooks are told comes from the office: nobody else may have it signed.
+        self._intake.serve(frozenset(self._doors) - {PROTOCOL})
         await self.keyring.load()
+        await self.accounts.load()
         self.counter.errands.serve(errands)
         setups = (await self._stores.durable.register()).setups
         if setups:
@@ -114,7 +133,8 @@ class House:
             postmen.serve(self._doors)
             store.watch(postmen.stir)
             store.watch(self.counter.waiting.stir)
-        runs = [self._timekeeper.run(), *(postmen.run() for postmen in self._postmen)]
+        alone = (self._timekeeper.run(), self.desk.run(), self.audit.run())
+        runs = [*alone, *(postmen.run() for postmen in self._postmen)]
         self._tasks = [asyncio.create_task(run) for run in runs]
         for task in self._tasks:
             task.add_done_callback(_report)
@@ -128,19 +148,35 @@ class House:
         for postmen in self._postmen:
             postmen.hear(office)
 
+    async def send_away(self) -> None:
+        """Send away everybody who waits for something, now that the office closes."""
+        self.herald.close()
+        await self.counter.close()
+
     async def stop(self) -> None:
         """Send away who waits, end the tasks and close the doors; the stores are closed by whoever opened them."""
-        await self.counter.close()
+        await self.send_away()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.audit.close()
         await self.counter.errands.close()
         for door in self._doors.values():
             await door.close()
 
+    async def _duties(self, address: str) -> tuple[str, ...]:
+        """Give the roles an address may review in, by the organisation in force."""
+        in_force = await self._intake.library.in_force(await self._stores.durable.register())
+        organisation = None if in_force is None else in_force.organisation
+        return () if organisation is None else acting_roles(organisation, address, at=self.clock.now())
+
     async def answer(self, call: Call[Reply]) -> Reply:
         """Do what is asked."""
-        return cast("Reply", await self._answers[type(call)](call))
+        try:
+            return cast("Reply", await self._answers[type(call)](call))
+        except ExceptionGroup as faults:
+            one = as_one(faults)
+            raise faults if one is None else one from None
 
 
 async def _no_settings(_call: calls.Reload) -> calls.Reloaded:
@@ -182,12 +218,33 @@ def _answers(house: House, backroom: BackRoom, *, keeping: Keeping | None) -> di
         calls.CreateCredential: keyring.create,
         calls.ListCredentials: keyring.listed,
         calls.RevokeCredential: keyring.revoke,
+        deskcalls.HearCases: house.herald.hear,
+        deskcalls.ListAccounts: house.accounts.listed,
+        deskcalls.WriteAccount: house.accounts.write,
         calls.Reload: reload,
     }
     if keeping is not None:
         table[calls.Backup] = lambda call: keeping.backup(call.folder)
         table[calls.Verify] = lambda call: keeping.verify(call.repair)
     return table
+
+
+def _answers_apart(audit: AuditRoom, holding: Holding, *, books: Bookkeeping) -> dict[type[Call[Any]], Answerer]:
+    """Which part answers what is asked of places elsewhere, of the books and of the audit."""
+    return {
+        calls.HoldPlace: holding.hold,
+        calls.ListHeld: holding.held,
+        calls.FlushPlace: holding.flush,
+        deskcalls.ListBooks: books.books,
+        deskcalls.ListEditions: books.editions,
+        deskcalls.ReadEdition: books.edition,
+        deskcalls.ListActivations: books.activations,
+        deskcalls.WriteEdition: books.write,
+        deskcalls.Activate: books.activate,
+        deskcalls.ListAudit: audit.listed,
+        deskcalls.ListSeals: audit.seals,
+        deskcalls.EraseAudit: audit.erase,
+    }
 
 
 def _report(task: asyncio.Task[None]) -> None:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Literal, cast
 from uuid import UUID
 
 import msgspec
 
 from posthouse.clock import Clock
+from posthouse.message.case import Case
 from posthouse.message.changes import Changes, Outcome
 from posthouse.message.features import BEGINNING, body_to_read
 from posthouse.message.message import Body
 from posthouse.message.passage import Facts
 from posthouse.message.verdict import Verdict
 from posthouse.office.agenda import Agenda
-from posthouse.office.sorting import Parcel, sort
+from posthouse.office.library import Library
+from posthouse.office.sealing import sealed
+from posthouse.office.sorting import RESUME, Parcel, sort
 from posthouse.office.terms import DAY, SECOND, Terms
 from posthouse.route import ROUTE, Stage
 from posthouse.store.ports import Bodies, BodyMissing, Store
@@ -28,6 +32,8 @@ _TRIES: Final = 8
 # it is decided on.
 _READ_AT_ONCE: Final = 8
 _READERS: Final = 2
+_PUT_OFF: Final = f"{RESUME}gate"
+_NO_CASES: Final[Mapping[UUID, Case]] = MappingProxyType({})
 
 
 class Receipt(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -57,6 +63,8 @@ class Intake:
         self._here = terms.here
         self._protocols: frozenset[str] = frozenset()
         self._reading = asyncio.Semaphore(_READERS)
+        self.library = Library(clock, terms, store=stores.durable)
+        """What the rules of the office are read from."""
 
     @property
     def route(self) -> Sequence[Stage]:
@@ -76,11 +84,16 @@ class Intake:
         """The large bodies of all messages, those that may be lost included."""
         return self._stores.durable.bodies
 
-    async def facts(self) -> Facts:
-        """Give the snapshot the next batch is decided on."""
+    async def facts(self, cases: Mapping[UUID, Case] = _NO_CASES) -> Facts:
+        """Give the snapshot the next batch is decided on, with the cases of those that come back from gatekeepers."""
+        register = await self._stores.durable.register()
+        in_force = await self.library.in_force(register) if register.books else None
+        judge = in_force.judge if in_force is not None and (in_force.has_rules or cases) else None
         return Facts(
+            judge=judge,
+            cases=cases,
             now=self._clock.now(),
-            register=await self._stores.durable.register(),
+            register=register,
             limits=self._terms.limits,
             here=self._here,
             protocols=self._protocols,
@@ -156,8 +169,12 @@ class Intake:
             if result.verdict is not None:
                 receipts[number] = _refused(parcels[number], result.verdict)
             elif result.changes is not None:
-                writing[number] = result.changes
-        return await self._commit(parcels, writing, receipts=receipts)
+                writing[number] = sealed(result.changes, self._clock)
+        again = await self._commit(parcels, writing, receipts=receipts)
+        if facts.judge is not None:
+            done = [number for number in writing if (receipt := receipts[number]) is not None and _is_new(receipt)]
+            self.library.note([(parcels[number], writing[number]) for number in done], since=facts.now)
+        return again
 
     async def _commit(
         self, parcels: Sequence[Parcel], writing: dict[int, Changes], *, receipts: list[Receipt | None]
@@ -188,8 +205,15 @@ class Stores(msgspec.Struct, frozen=True):
 
 
 def _is_passing(parcel: Parcel, changes: Changes) -> bool:
-    """Say whether a message may be lost; what is set aside stays where somebody can look at it."""
-    return parcel.message.keep == "memory" and changes.posts[0].aside is None
+    """Say whether a message may be lost; what is set aside, held or put off by rules stays where it can be found."""
+    if parcel.message.keep != "memory" or changes.cases:
+        return False
+    post = changes.posts[0]
+    return post.aside is None and not any(entry.box == _PUT_OFF for entry in post.entries)
+
+
+def _is_new(receipt: Receipt) -> bool:
+    return receipt.status == "accepted"
 
 
 def _unconditional(changes: Changes) -> Changes:

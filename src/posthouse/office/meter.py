@@ -11,6 +11,7 @@ from posthouse.message.changes import Changes, Outcome, Register
 from posthouse.message.journey import Journey
 from posthouse.message.passage import Facts, Passage
 from posthouse.route import Stage, Step
+from posthouse.store.gateports import GateShelves
 from posthouse.store.ports import Bodies, Credentials, DeadLetters, Journal, Listener, Queue, Store
 
 _SECOND: Final = 1_000_000
@@ -146,6 +147,10 @@ class MeteredStore:
     @property
     def credentials(self) -> Credentials:
         return self._store.credentials
+
+    @property
+    def gate(self) -> GateShelves:
+        return self._store.gate
 
     async def commit(self, changes: Sequence[Changes]) -> list[Outcome]:
         began = self._clock.now()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
+import msgspec
 import structlog
 
 from posthouse.clock import Clock
+from posthouse.message.case import Case
 from posthouse.message.changes import Changes, Leased, Onward, Outcome, Settle
-from posthouse.message.journey import Journey, unpack
+from posthouse.message.journey import NO_EFFECTS, Journey, unpack
 from posthouse.message.message import read_head
 from posthouse.message.passage import Facts
 from posthouse.message.trace import Step
@@ -17,7 +20,8 @@ from posthouse.office.agenda import Agenda
 from posthouse.office.clerk import Clerk, Matter
 from posthouse.office.delivery import Event, Held
 from posthouse.office.intake import Intake
-from posthouse.office.sorting import Travelled, entries, rooms, travel
+from posthouse.office.sealing import sealed
+from posthouse.office.sorting import Travelled, caused, entries, rooms, travel
 from posthouse.office.terms import SECOND, Terms
 from posthouse.route import END
 from posthouse.store.ports import Store
@@ -46,7 +50,7 @@ class Resumption:
                 journeys.append((leased, awakened(leased)))
             except Exception as fault:  # noqa: BLE001 - what cannot be read is set aside, and the others go on
                 await self.set_aside(leased, fault)
-        facts = await self._intake.facts()
+        facts = await self._intake.facts(await self._cases([journey for _, journey in journeys]))
         travelled = travel([journey for _, journey in journeys], facts, route=self._intake.route)
         matters: list[Matter] = []
         going: list[tuple[Leased, Changes]] = []
@@ -55,7 +59,7 @@ class Resumption:
             if matter is not None:
                 matters.append(matter)
             else:
-                going.append((leased, self._onward(leased, one, facts=facts)))
+                going.append((leased, await self._onward(leased, one, facts=facts)))
         matters += await self._commit(going)
         if matters:
             await self._clerk.settle(self._store, matters)
@@ -66,6 +70,16 @@ class Resumption:
         _log.error("message.set-aside", message=str(leased.letter.id), fault=reason, exc_info=fault)
         await self._store.commit([self._aside(leased, reason, now=self._clock.now())])
 
+    async def _cases(self, journeys: Sequence[Journey]) -> dict[UUID, Case]:
+        """Give the cases of those that come back from gatekeepers."""
+        found: dict[UUID, Case] = {}
+        for journey in journeys:
+            identity = journey.luggage.case
+            case = await self._store.gate.cases.case(identity) if identity is not None else None
+            if case is not None:
+                found[case.id] = case
+        return found
+
     async def _commit(self, going: Sequence[tuple[Leased, Changes]]) -> list[Matter]:
         changes = [change for _, change in going]
         outcomes = await self._store.commit(changes) if changes else []
@@ -73,7 +87,7 @@ class Resumption:
         found = [(leased, _hindrance(outcome)) for (leased, _), outcome in zip(going, outcomes, strict=True)]
         return [Matter(held(leased), leased.letter.id, *event) for leased, event in found if event is not None]
 
-    def _onward(self, leased: Leased, travelled: Travelled, *, facts: Facts) -> Changes:
+    async def _onward(self, leased: Leased, travelled: Travelled, *, facts: Facts) -> Changes:
         """Give the change that takes a journey from where it waited to where it goes."""
         journey, broken = travelled
         if broken is not None:
@@ -82,14 +96,23 @@ class Resumption:
         if journey.luggage.stage != END and (journey.luggage.resume_at or 0) < soonest:
             # A stage that lets it wait without saying for how long is not asked in a circle.
             journey = journey.carrying(resume_at=soonest)
-        onward = Onward(
-            message=journey.message.id, step=Step(facts.now, "resumed", leased.box), entries=entries(journey)
-        )
+        step = Step(facts.now, "resumed", leased.box, journey.effects.happened[:1000])
+        onward = Onward(message=journey.message.id, step=step, entries=entries(journey))
         # The passing store counts versions of the register of its own.
         version = facts.register.version if self._intake.is_durable(self._store) else None
-        return Changes(
+        changes = Changes(
             settles=(_done(leased, facts.now),), onwards=(onward,), rooms=rooms(journey, facts), register=version
         )
+        if journey.effects is NO_EFFECTS:
+            return changes
+        journey = await self._without_sent(journey)
+        return sealed(caused(changes, journey, facts=facts, route=self._intake.route), self._clock)
+
+    async def _without_sent(self, journey: Journey) -> Journey:
+        """Leave out what was written for this message before: what rules say again is not sent again."""
+        effects = journey.effects
+        emitted = [one for one in effects.emitted if await self._store.journal.letter(one.message.id) is None]
+        return Journey(journey.message, journey.luggage, msgspec.structs.replace(effects, emitted=tuple(emitted)))
 
     def _aside(self, leased: Leased, reason: str, *, now: int) -> Changes:
         step = Step(now, "aside", leased.box, reason)

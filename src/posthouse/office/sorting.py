@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from posthouse.message import envelope as envelopes
 from posthouse.message import features
 from posthouse.message.changes import Changes, Entry, Key, Letter, Post, Room, lane_of
 from posthouse.message.envelope import Envelope
-from posthouse.message.journey import Journey, Luggage, Target, pack
+from posthouse.message.journey import NO_EFFECTS, Journey, Luggage, Target, pack
 from posthouse.message.message import Message
 from posthouse.message.passage import Facts
 from posthouse.message.trace import Step
@@ -33,6 +35,8 @@ class Parcel(NamedTuple):
     """What was read of a body that does not travel with the message, for its features."""
     authentication: Mapping[str, str] = {}
     """What this office found out about who sent a mail, by the name of the check."""
+    is_automatic: bool = False
+    """The office wrote it itself: no rule gates it and nothing answers it."""
 
 
 class Sorted(NamedTuple):
@@ -58,7 +62,10 @@ def begin(parcel: Parcel, facts: Facts, *, route: Sequence[Stage] = ROUTE) -> Jo
         content=parcel.beginning,
         authentication=parcel.authentication,
     )
-    return Journey(parcel.message, Luggage(envelope=parcel.envelope, features=extracted, stage=route[0].name))
+    luggage = Luggage(
+        envelope=parcel.envelope, features=extracted, stage=route[0].name, is_automatic=parcel.is_automatic
+    )
+    return Journey(parcel.message, luggage)
 
 
 def sort(
@@ -67,13 +74,33 @@ def sort(
     """Decide over a batch; the answers stand in its order."""
     journeys = [begin(parcel, facts, route=route) for parcel in parcels]
     results: list[Sorted] = []
-    for journey, broken in travel(journeys, facts, route=route):
+    for parcel, (journey, broken) in zip(parcels, travel(journeys, facts, route=route), strict=True):
         verdict = journey.luggage.verdict
         if broken is None and verdict.action in {"refuse", "drop"}:
             results.append(Sorted(None, verdict))
-        else:
-            results.append(Sorted(_changes(journey, facts, key_seconds=key_seconds, broken=broken), None))
+            continue
+        changes = _changes(journey, facts, envelope=parcel.envelope, broken=broken)
+        if parcel.envelope.idempotency is not None:
+            changes = msgspec.structs.replace(changes, key=_key(parcel.envelope, facts, key_seconds))
+        if journey.effects is not NO_EFFECTS and broken is None:
+            changes = caused(changes, journey, facts=facts, route=route)
+        results.append(Sorted(changes, None))
     return results
+
+
+def caused(changes: Changes, journey: Journey, *, facts: Facts, route: Sequence[Stage] = ROUTE) -> Changes:
+    """Add what the stages want done besides, so that all of it is written or nothing."""
+    effects = journey.effects
+    written = [Parcel(one.message, one.envelope, is_automatic=True) for one in effects.emitted]
+    # What the office writes and cannot send is left out: it must not hold up what it is about.
+    sent = [one.changes for one in sort(written, facts, key_seconds=0, route=route) if one.changes is not None]
+    return msgspec.structs.replace(
+        changes,
+        posts=changes.posts + tuple(post for one in sent for post in one.posts),
+        cases=effects.cases,
+        dockets=effects.dockets,
+        audits=effects.audits,
+    )
 
 
 def travel(journeys: Sequence[Journey], facts: Facts, *, route: Sequence[Stage] = ROUTE) -> list[Travelled]:
@@ -87,10 +114,13 @@ def travel(journeys: Sequence[Journey], facts: Facts, *, route: Sequence[Stage] 
 
 
 def entries(journey: Journey) -> tuple[Entry, ...]:
-    """Give the queue entries of a journey: one for each place, or the one it waits in."""
+    """Give the queue entries of a journey: one for each place, or the one it waits in, and those of its parts."""
+    beside = tuple(_waiting(Journey(journey.message, part)) for part in journey.effects.waiting)
+    if journey.luggage.verdict.action == "end":
+        return beside
     if journey.luggage.stage != END:
-        return (_waiting(journey),)
-    return tuple(_entry(journey, target) for target in journey.luggage.targets)
+        return (_waiting(journey), *beside)
+    return (*(_entry(journey, target) for target in journey.luggage.targets), *beside)
 
 
 def rooms(journey: Journey, facts: Facts) -> tuple[Room, ...]:
@@ -106,17 +136,18 @@ def rooms(journey: Journey, facts: Facts) -> tuple[Room, ...]:
     )
 
 
-def letter_of(journey: Journey, facts: Facts, *, detail: str = "") -> Letter:
-    """Give the journal's record of a message."""
+def letter_of(journey: Journey, facts: Facts, *, envelope: Envelope, detail: str = "") -> Letter:
+    """Give the journal's record of a message, with the envelope it came in."""
     message, luggage = journey.message, journey.luggage
+    places = _places(luggage.targets)
     return Letter(
         id=message.id,
         accepted=facts.now,
         head=message.head,
         body=message.body,
-        envelope=envelopes.encode.encode(luggage.envelope),
+        envelope=envelopes.encode.encode(envelope),
         features=features.encode(luggage.features),
-        step=Step(facts.now, "accepted", _places(luggage.targets), detail),
+        step=Step(facts.now, "accepted", places, detail or journey.effects.happened[:1000]),
         sections=message.sections,
     )
 
@@ -139,15 +170,16 @@ def _through(journeys: Sequence[Journey], facts: Facts, *, route: Sequence[Stage
     return [Travelled(by_id[journey.message.id], None) for journey in journeys]
 
 
-def _changes(journey: Journey, facts: Facts, *, key_seconds: float, broken: str | None) -> Changes:
-    envelope = journey.luggage.envelope
-    key = None
-    if envelope.idempotency is not None:
-        key = Key(envelope.principal, envelope.idempotency, facts.now + int(key_seconds * SECOND))
+def _changes(journey: Journey, facts: Facts, *, envelope: Envelope, broken: str | None) -> Changes:
     if broken is not None:
-        return Changes(posts=(Post(letter=letter_of(journey, facts, detail=broken), aside=broken),), key=key)
-    post = Post(letter=letter_of(journey, facts), entries=entries(journey))
-    return Changes(posts=(post,), rooms=rooms(journey, facts), register=facts.register.version, key=key)
+        letter = letter_of(journey, facts, envelope=envelope, detail=broken)
+        return Changes(posts=(Post(letter=letter, aside=broken),))
+    post = Post(letter=letter_of(journey, facts, envelope=envelope), entries=entries(journey))
+    return Changes(posts=(post,), rooms=rooms(journey, facts), register=facts.register.version)
+
+
+def _key(envelope: Envelope, facts: Facts, key_seconds: float) -> Key:
+    return Key(envelope.principal, envelope.idempotency or "", facts.now + int(key_seconds * SECOND))
 
 
 def _entry(journey: Journey, target: Target) -> Entry:

@@ -9,6 +9,7 @@ from posthouse.message.mailing import Mailing
 from posthouse.message.name import LOCAL, OfficeName
 from posthouse.message.passage import Limits
 from posthouse.message.peer import Exchange
+from posthouse.message.webhook import Webhook
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -65,6 +66,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """How mail comes in, and for which domains."""
     mailing: Mailing = Mailing()
     """How mail goes out."""
+    webhooks: tuple[Webhook, ...] = ()
+    """Who elsewhere hears of cases."""
 
     @property
     def here(self) -> frozenset[OfficeName]:

@@ -15,6 +15,7 @@ from posthouse.errors import PosthouseError
 from posthouse.message.name import parse_mailbox
 from posthouse.office.callform import read_call, write_fault, write_public, write_reply
 from posthouse.office.calls import AnyCall, AwaitArrival, ReadBody, SettleTaken, Slip, Taken, TakeNext, slip_of
+from posthouse.office.deskcalls import AnyDeskCall
 from posthouse.office.house import House
 from posthouse.office.mailbox import BadRequest, NotHere
 
@@ -77,7 +78,7 @@ class Window:
             return write_public(PosthouseError("the office met a bug"))
 
     # `Any`: the reply of whichever call it is.
-    async def _answer(self, call: AnyCall) -> Any:
+    async def _answer(self, call: AnyCall | AnyDeskCall) -> Any:
         match call:
             case TakeNext():
                 return await self._take(call)
@@ -184,7 +185,7 @@ class Window:
         return not slip.office and slip.box.startswith("#") and self._leave(slip.box[1:])
 
     # `Any`: the reply of whichever call it is.
-    async def _written(self, call: AnyCall, reply: Any) -> bytes:
+    async def _written(self, call: AnyCall | AnyDeskCall, reply: Any) -> bytes:
         written = write_reply(reply)
         if isinstance(call, TakeNext) and len(written) > _MOST_BYTES:
             await self._house.answer(SettleTaken(slips=[slip_of(one) for one in reply], event="returned"))

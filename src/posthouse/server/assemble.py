@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from posthouse.clock import Clock, SystemClock
+from posthouse.message.audit import Seal, Signer, sealed_bytes
 from posthouse.message.name import parse_office
 from posthouse.message.peer import Exchange, Peer, may_read
+from posthouse.message.proof import Flaw, Link
 from posthouse.office.house import House, Keeping
 from posthouse.office.intake import Stores
 from posthouse.office.terms import Terms
@@ -24,6 +26,7 @@ from posthouse.store.memory.store import MemoryStore
 from posthouse.store.sqlite.checking import verify
 from posthouse.store.sqlite.keeping import back_up
 from posthouse.store.sqlite.lock import mark_of_this_process
+from posthouse.store.sqlite.proving import AuditFile, prove_file
 from posthouse.store.sqlite.restoring import restore
 from posthouse.store.sqlite.store import SqliteStore
 from posthouse.transport.control.socket import FrameServer, open_link
@@ -70,7 +73,8 @@ async def open_house(
         passing = await MemoryStore.open(retain=_FINISHED)
         opened.push_async_callback(passing.close)
         keeping = Keeping(lambda folder: back_up(store, Path(folder)), lambda repair: verify(store, repair=repair))
-        house = House(clock, terms, stores=Stores(store, passing), keeping=keeping, route=route)
+        signer = partial(_signer, path, terms.exchange)
+        house = House(clock, terms, stores=Stores(store, passing), keeping=keeping, route=route, signer=signer)
         opened.push_async_callback(house.stop)
         doors: list[Door] = [InProcessDoor(STREET)]
         if terms.mailing.name:
@@ -78,6 +82,11 @@ async def open_house(
             from posthouse.transport.smtp.door import mail_door  # noqa: PLC0415
 
             doors.append(mail_door(terms.mailing, clock))
+        if terms.webhooks:
+            # Nor one that nobody wants to hear of.
+            from posthouse.transport.http.webhook import WebhookDoor  # noqa: PLC0415
+
+            doors.append(WebhookDoor(terms.webhooks, clock, ca=terms.exchange.ca))
         errands: dict[str, Errand] = {"local": InProcessErrand(STREET, str(terms.name))}
         if terms.exchange.peers:
             # An office that exchanges nothing with others carries no library for it: it takes a fifth of the memory.
@@ -101,6 +110,34 @@ async def open_house(
             opened.push_async_callback(control.close)
             await control.open()
         yield house
+
+
+def _signer(path: Path, exchange: Exchange) -> Signer:
+    from posthouse.transport.http.exchange import key_of  # noqa: PLC0415 - as above
+
+    key = key_of(exchange, path)
+    return Signer(key.public.raw, key.sign)
+
+
+def open_audit(path: Path) -> AuditFile:
+    """Open the audit of the office whose store is this file, beside whoever writes it."""
+    return AuditFile(path)
+
+
+def prove_audit(path: Path) -> Link | Flaw:
+    """Follow the chain of that audit on all cores of this machine."""
+    return prove_file(path)
+
+
+def is_signed(seal: Seal) -> bool:
+    """Say whether a seal is signed with the key it names."""
+    from posthouse.transport.http.trust import PublicKey  # noqa: PLC0415 - as above
+
+    try:
+        return PublicKey(seal.key).has_signed(seal.signature, sealed_bytes(seal))
+    except ValueError:
+        # What it names is no key.
+        return False
 
 
 def own_public_key(path: Path, exchange: Exchange) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -29,8 +29,10 @@ from posthouse.office.calls import (
     SettleTaken,
     Taken,
     TakeNext,
+    Tell,
     slip_of,
 )
+from posthouse.office.deskcalls import DESK_REPLIES, AnyDeskCall
 from posthouse.office.house import House
 from posthouse.office.mailbox import BadRequest
 from posthouse.office.visitor import Visitor
@@ -53,8 +55,11 @@ class Guest(NamedTuple):
     """Who is at the other end of a connection, and what decides each time what he may do."""
 
     principal: str
-    check: Callable[[AnyCall], None] | None = None
+    check: Callable[[AnyCall | AnyDeskCall], None] | None = None
     """Raises the error that refuses a call; asked each time, for a right may end while a program is connected."""
+    # `Any`: whichever call it is, with its reply.
+    ask: Callable[[Call[Any]], Awaitable[Any]] | None = None
+    """Asks in the name of one who may not do everything, so that he is told no more than he may know."""
 
 
 class OfficeSession:
@@ -87,14 +92,14 @@ class OfficeSession:
         if gone:
             await self._visitor.leave()
 
-    def _check(self, call: AnyCall, *, size: int) -> None:
+    def _check(self, call: AnyCall | AnyDeskCall, *, size: int) -> None:
         if self._guest.check is not None:
             self._guest.check(call)
         if isinstance(call, TakeNext | AwaitArrival) and size > _LONGEST_WAITING:
             raise BadRequest(f"expected at most {_LONGEST_WAITING} bytes to say what to wait for")
 
     # `Any`: the reply of whichever call it is.
-    async def _written(self, call: AnyCall, reply: Any) -> bytes:
+    async def _written(self, call: AnyCall | AnyDeskCall, reply: Any) -> bytes:
         written = write_reply(reply)
         if len(written) <= MAX_FRAME:
             return written
@@ -106,7 +111,7 @@ class OfficeSession:
         )
 
     # `Any`: the reply of whichever call it is.
-    async def _answer(self, call: AnyCall) -> Any:
+    async def _answer(self, call: AnyCall | AnyDeskCall) -> Any:
         match call:
             case BeginBody():
                 return self._begin_body()
@@ -126,6 +131,8 @@ class OfficeSession:
                 return await self._wait(call)
             case SettleTaken() if self._guest.check is not None:
                 return await self._settle(call)
+            case _ if self._guest.ask is not None and (isinstance(call, Tell) or type(call) in DESK_REPLIES):
+                return await self._guest.ask(call)
             case _:
                 return await self._visitor.answer(call)
 

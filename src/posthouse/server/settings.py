@@ -17,6 +17,7 @@ from posthouse.message.name import parse_office
 from posthouse.message.passage import Limits
 from posthouse.message.peer import Exchange
 from posthouse.office.terms import Patience, Terms, Traffic
+from posthouse.server.hooking import WEBHOOK, hook_of
 from posthouse.server.maildoor import DOMAINS, DOOR, HOSTNAME, door_of
 from posthouse.server.mailing import ROUTE, OutgoingSettings, RouteLine
 from posthouse.server.peering import PEER, peer_of
@@ -52,6 +53,7 @@ Count = Annotated[int, whole_within(1, 1_000_000)]
 Letters = Annotated[int, whole_within(1, 1_024)]
 PeerLine = Annotated[str, PEER]
 DoorLine = Annotated[str, DOOR]
+WebhookLine = Annotated[str, WEBHOOK]
 Domains = Annotated[str, DOMAINS]
 Hostname = Annotated[str, HOSTNAME]
 LineEnds = Annotated[Literal["refuse", "mend"], choice("refuse", "mend")]
@@ -291,6 +293,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `smtp://relay.example:25` is one server, `smtp+tls://` one that must encrypt and show a certificate, `smtps://` one
     that is encrypted from the first byte; `lmtp://host:24` and `lmtp:/run/lmtp.sock` are stores of mailboxes,
     `maildir:/var/mail/{domain}/{local}` is a folder."""
+    webhooks: dict[str, WebhookLine] = {}
+    """Who elsewhere hears of cases: `webhooks.NAME` is a line with an address and the file of the secret that what is
+    posted is signed with, `https://crm.example/posthouse secret=crm.secret`. More words may follow: `events=` and the
+    events, with commas; `inside=NETWORKS` if the address is not public, such as `inside=127.0.0.1/32`."""
     log: LogSettings = LogSettings()
     http: HttpSettings = HttpSettings()
 
@@ -298,7 +304,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 ORDERED: Final = (("lease.usual", "lease.longest"), ("patience.first_pause", "patience.longest_pause"))
 """Pairs of settings of which the first must not be greater than the second."""
 
-OPEN: Final = {"peers": PEER, "doors": DOOR, "routes": ROUTE}
+OPEN: Final = {"peers": PEER, "doors": DOOR, "routes": ROUTE, "webhooks": WEBHOOK}
 """The groups in which each setting has the name it is given, with the kind of all of them."""
 
 _SECRET: Final = re.compile(r"(^|[._])(secret|password|token|key_material)s?($|_)")
@@ -320,6 +326,7 @@ def terms_of(settings: Settings) -> Terms:
         ),
         inline_bytes=settings.store.inline_bytes,
         mail=mail_terms_of(settings),
+        webhooks=tuple(hook_of(name, line) for name, line in settings.webhooks.items()),
         mailing=Mailing(
             routes=tuple(settings.routes.items()),
             **{**msgspec.structs.asdict(settings.outgoing), "name": mail_name_of(settings)},

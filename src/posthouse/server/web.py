@@ -14,11 +14,12 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import structlog
 
-from posthouse.office.calls import AnyCall
+from posthouse.office.calls import AnyCall, Call
+from posthouse.office.deskcalls import DESK_REPLIES, AnyDeskCall
 from posthouse.office.house import House
 from posthouse.office.permission import permits
 from posthouse.server.assemble import link_site
@@ -75,9 +76,9 @@ async def over_http(
         streamed={"/api/v1/bodies": house.terms.limits.body_bytes},
     )  # fmt: skip
     front = Front(
-        office=house, counter=house.counter, name=house.terms.name, keyring=house.keyring, clock=house.clock,
-        watch=watch, watchman=Watchman(house), meter=house.meter, sessions=Sessions(house.keyring, house.clock),
-        closing=asyncio.Event(),
+        office=house, asking=house.asking, counter=house.counter, name=house.terms.name, keyring=house.keyring,
+        clock=house.clock, watch=watch, watchman=Watchman(house), meter=house.meter,
+        sessions=Sessions(house.keyring, house.clock), closing=asyncio.Event(),
     )  # fmt: skip
     if not settings.listen:
         yield Site(None, front)
@@ -98,7 +99,7 @@ async def over_http(
         house.addresses = []
         front.closing.set()
         # Whoever waits for a message is told that the office closes.
-        await house.counter.close()
+        await house.send_away()
         await link.close()
         await listener.close(settings.drain_seconds)
 
@@ -132,13 +133,20 @@ async def guest_of(front: Front, scope: Scope) -> Guest:
     """Say who connects over a WebSocket, and have each of their calls checked as long as they are connected."""
     permit = permit_of(scope)
 
-    def check(call: AnyCall) -> None:
+    def check(call: AnyCall | AnyDeskCall) -> None:
         front.keyring.check(permit)
+        if type(call) in DESK_REPLIES:
+            # Asked in the guest's name below, where a refusal is recorded.
+            return
         refusal = permits(permit, call, office=front.name)
         if refusal is not None:
             raise refusal
 
-    return Guest(permit.principal, check)
+    # `Any`: whichever call it is, with its reply.
+    async def ask(call: Call[Any]) -> Any:
+        return await front.asking.ask(permit, call)
+
+    return Guest(permit.principal, check, ask)
 
 
 def bounds_of(settings: HttpSettings, *, listen: str) -> Bounds:

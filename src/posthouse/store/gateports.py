@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 from uuid import UUID
 
 import msgspec
 
+from posthouse.message.audit import Seal
 from posthouse.message.case import Activation, Case, Docket, Edition, Mailbag
 
 
@@ -27,6 +28,9 @@ class DocketFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 DocketOrder = Literal["due", "arrival", "sender"]
 
+LAST: Final = 2**63 - 1
+"""The key of a docket without a due time in the order of due times."""
+
 
 class DocketPlace(msgspec.Struct, frozen=True):
     """Where a page of dockets begins: behind the docket that stands here in the order asked for."""
@@ -34,6 +38,31 @@ class DocketPlace(msgspec.Struct, frozen=True):
     key: int | str
     case: UUID
     turn: int
+
+
+def place_of(docket: Docket, order: DocketOrder) -> DocketPlace:
+    """Give where a docket stands in an order, for the page behind it."""
+    return DocketPlace(key_of(docket, order), docket.case, docket.turn)
+
+
+def key_of(docket: Docket, order: DocketOrder) -> int | str:
+    """Give what a docket is ordered by."""
+    if order == "due":
+        return LAST if docket.due is None else docket.due
+    return docket.arrived if order == "arrival" else docket.sender
+
+
+def is_chosen(docket: Docket, chosen: DocketFilter) -> bool:
+    """Say whether a docket is meant."""
+    return (
+        chosen.gatekeeper in (None, docket.gatekeeper)
+        and chosen.folder in (None, docket.folder)
+        and chosen.case in (None, docket.case)
+        and chosen.message in (None, docket.message)
+        and chosen.is_open in (None, docket.is_open)
+        and chosen.sender in (None, docket.sender)
+        and chosen.status in (None, docket.status)
+    )
 
 
 class DocketCount(msgspec.Struct, frozen=True):
@@ -124,12 +153,24 @@ class Audit(Protocol):
         """Give a page of records by number."""
         ...
 
-    async def of_subject(self, subject: str, *, limit: int = 1_000) -> list[AuditLine]:
-        """Give the records about one subject, oldest first."""
+    async def of_subject(self, subject: str, *, after: int = 0, limit: int = 1_000) -> list[AuditLine]:
+        """Give a page of the records about one subject by number."""
         ...
 
     async def last(self) -> AuditLine | None:
         """Give the newest record."""
+        ...
+
+    async def seals(self, *, after: int = 0, limit: int = 1_000) -> list[Seal]:
+        """Give a page of the seals by the number of the record they seal."""
+        ...
+
+
+class Lookup(Protocol):
+    """Cases by the beginning of their ids."""
+
+    async def find(self, prefix: str, limit: int) -> list[UUID]:
+        """Give the ids of cases that begin with these hexadecimal digits, hyphens left out or in."""
         ...
 
 
@@ -149,4 +190,9 @@ class GateShelves(Protocol):
     @property
     def audit(self) -> Audit:
         """What was decided and looked at."""
+        ...
+
+    @property
+    def lookup(self) -> Lookup:
+        """Cases by the beginning of their ids."""
         ...

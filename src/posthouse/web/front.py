@@ -9,11 +9,11 @@ from typing import NamedTuple, Protocol, TypeVar
 from posthouse.clock import Clock
 from posthouse.message.message import Body
 from posthouse.message.name import OfficeName
+from posthouse.office.asking import Asking
 from posthouse.office.calls import Call
 from posthouse.office.intake import Receipt
 from posthouse.office.keyring import Keyring
 from posthouse.office.meter import Meter
-from posthouse.office.permission import permits
 from posthouse.office.permit import Permit
 from posthouse.office.sorting import Parcel
 from posthouse.web.guard import Watch
@@ -39,6 +39,7 @@ class Front(NamedTuple):
     """The front of one office."""
 
     office: Answers
+    asking: Asking
     counter: Counter
     name: OfficeName
     keyring: Keyring
@@ -52,7 +53,4 @@ class Front(NamedTuple):
 
     async def ask(self, permit: Permit, call: Call[Reply]) -> Reply:
         """Ask the office in somebody's name; `NotPermitted` where the permit does not reach."""
-        refusal = permits(permit, call, office=self.name)
-        if refusal is not None:
-            raise refusal
-        return await self.office.answer(call)
+        return await self.asking.ask(permit, call)

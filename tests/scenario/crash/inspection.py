@@ -11,19 +11,25 @@ from uuid import UUID
 import apsw
 
 from posthouse.errors import PosthouseError
+from posthouse.message.case import Docket
 from posthouse.store.sqlite.checking import Check
 from posthouse.store.sqlite.connection import open_reader
+from posthouse.store.sqlite.gaterows import case_of, docket_of
 from posthouse.store.sqlite.store import SqliteStore
 from posthouse.testing.build import number_of
 from posthouse.testing.disk import Disk, Layer
 from posthouse.testing.powercut import State
 from tests.scenario.crash.book import ABSENT, ASIDE, DEAD, GONE, REGISTER, SHELF, Book, Place, Stage, queued
+from tests.scenario.crash.gating import GATED, stage_of
 
 ENTRIES = (
     "SELECT j.id, b.name, e.state, e.token FROM entry e JOIN box b ON b.id = e.box JOIN journal j ON j.seq = e.message"
 )
 DEAD_LETTERS = "SELECT j.id, d.box FROM dead d JOIN journal j ON j.seq = d.message"
 ASIDES = "SELECT j.id FROM aside a JOIN journal j ON j.seq = a.message"
+CASES = "SELECT message, content FROM gated"
+DOCKETS = "SELECT message, content FROM docket"
+RECORDS = "SELECT subject, count(*) FROM audit GROUP BY subject"
 LAST_ENTRY = """SELECT max(coalesce((SELECT max(seq) FROM entry), 0),
     coalesce((SELECT value FROM version WHERE name = 'entry'), 0))"""
 
@@ -101,6 +107,28 @@ def _seen(connection: apsw.Connection) -> dict[Place, list[Stage]]:
         add(identity, box, DEAD)
     for (identity,) in connection.execute(ASIDES):
         add(identity, SHELF, ASIDE)
+    _add_cases(connection, seen)
     version: Any = connection.execute("SELECT value FROM version WHERE name = 'register'").get
     seen[REGISTER] = [("version", version)]
     return seen
+
+
+def _add_cases(connection: apsw.Connection, seen: dict[Place, list[Stage]]) -> None:
+    """Give each case with all its rows as one stage."""
+    # `Any`: rows of what the statements give.
+    cases: Any = connection.execute(CASES).fetchall()
+    rows: Any = connection.execute(DOCKETS).fetchall()
+    records: Any = connection.execute(RECORDS).fetchall()
+    told: dict[str, int] = dict(records)
+    dockets: dict[bytes, list[Docket]] = {}
+    for message, content in rows:
+        dockets.setdefault(message, []).append(docket_of(content))
+    for message, content in cases:
+        number = number_of(UUID(bytes=bytes(message)))
+        stage = stage_of(case_of(content), dockets.pop(message, []), records=told.pop(f"case {number}", 0))
+        seen.setdefault((number, GATED), []).append(stage)
+    for message in dockets:
+        seen.setdefault((number_of(UUID(bytes=bytes(message))), GATED), []).append(("dockets without a case",))
+    told.pop("rules", None)
+    if told:
+        seen[0, "audit"] = [("records of nothing", str(told))]

@@ -26,6 +26,7 @@ from posthouse.message.trace import Step
 from posthouse.store.sqlite.store import SqliteStore
 from posthouse.testing.build import SECOND, START, entry, letter, number_of
 from posthouse.testing.disk import Record
+from tests.scenario.crash import gating
 from tests.scenario.crash.book import ASIDE, DEAD, GONE, SHELF, Book, Place, Stage, queued
 
 BOXES: Final = ("#a", "#b", "far")
@@ -46,9 +47,12 @@ class Load:
         self._chance = chance
         self._last = 0
         self._hands: list[Leased] = []
+        self._cases: list[gating.Open] = []
+        self._editions = 0
 
     async def play(self, rounds: int) -> None:
         acts = [self._put] * 8 + [self._take] * 4 + [self._settle] * 6 + [self._redrive] * 2
+        acts += [self._gate] * 2 + [self._move_case] * 4 + [self._activate]
         acts += [self._put_large, self._put_aside, self._resend, self._set_up, self._wake, self._onward]
         for _ in range(rounds):
             await asyncio.gather(*[self._chance.choice(acts)() for _ in range(self._chance.randint(1, 4))])
@@ -96,6 +100,31 @@ class Load:
     async def _set_up(self) -> None:
         setup = Setup(mailbox=self._chance.choice("abc"), max_messages=self._chance.randint(5_000, 9_000))
         await self._commit([Changes(setups=(setup,))], [self.book.next_register()])
+
+    # What is gated on its way.
+
+    async def _gate(self) -> None:
+        number = self._next()
+        move = gating.opened(number)
+        await self._commit([move.changes], [((number, gating.GATED), move.after.stage)])
+        self._cases.append(move.after)
+
+    async def _move_case(self) -> None:
+        if not self._cases:
+            return
+        # Nobody else moves it meanwhile.
+        known = self._cases.pop(self._chance.randrange(len(self._cases)))
+        move = gating.moved(known, self._chance)
+        places = [((known.number, gating.GATED), move.after.stage)]
+        if move.is_onward:
+            places.append(((known.number, f"to {known.number}"), queued(0, 0)))
+        await self._commit([move.changes], places)
+        if not move.is_onward:
+            self._cases.append(move.after)
+
+    async def _activate(self) -> None:
+        self._editions += 1
+        await self._commit([gating.activated(self._editions)], [self.book.next_register()])
 
     def _next(self) -> int:
         self._last += 1

@@ -7,14 +7,16 @@ from uuid import UUID
 
 import pytest
 
+from posthouse.message.case import Mailbag
 from posthouse.message.changes import Setup
 from posthouse.message.envelope import Envelope
 from posthouse.message.message import Body
 from posthouse.message.name import parse_office
-from posthouse.office import calls
+from posthouse.office import calls, deskcalls
 from posthouse.office.calls import Call, Handed, Slip, Story
 from posthouse.office.permission import RULES, permits, permits_story
 from posthouse.office.permit import MalformedScope, Permit, Scope, parse_scope
+from posthouse.store.gateports import DocketFilter
 
 HERE = parse_office("http://post.example:8025/main")
 BODY = Body("0" * 64, 9)
@@ -91,13 +93,127 @@ CELLS: Final[list[tuple[Call[Any], tuple[bool, bool, bool]]]] = [
 ]
 
 
+DESK_KINDS: Final = {
+    "send": SEND,
+    "review": permit("review Legal"),
+    "rules": permit("write rules"),
+    "organisation": permit("edit organisation"),
+    "audit": permit("audit"),
+    "administer": ALL,
+    "role": Permit(
+        principal="account ada",
+        credential="account ada",
+        name="ada",
+        scopes=(),
+        address="ada@bakery.example",
+        roles=("Legal",),
+    ),
+}
+"""Permits of every kind; `role` is a person who may do what the organisation says and nothing else."""
+
+CASE = UUID(int=1)
+LEGAL = ("review", "role")
+SOME = ("review", "rules", "organisation", "audit", "administer", "role")
+EVERYBODY = tuple(DESK_KINDS)
+
+
+def legal(call: type[Call[Any]], **fields: Any) -> Call[Any]:
+    return call(gatekeeper="Legal", **fields)
+
+
+def sales(call: type[Call[Any]], **fields: Any) -> Call[Any]:
+    return call(gatekeeper="Sales", **fields)
+
+
+def bag(role: str) -> Call[Any]:
+    return deskcalls.WriteMailbag(mailbag=Mailbag(id="", gatekeeper=role, name="later"))
+
+
+# What is asked of the desk, and of which kind the permits are that reach it.
+DESK_CELLS: Final[list[tuple[Call[Any], tuple[str, ...]]]] = [
+    (deskcalls.ListDockets(), (*LEGAL, "audit")),
+    (deskcalls.ListDockets(chosen=DocketFilter(gatekeeper="Legal")), (*LEGAL, "audit")),
+    (deskcalls.ListDockets(chosen=DocketFilter(gatekeeper="Sales")), ("audit",)),
+    (deskcalls.CountDockets(), (*LEGAL, "audit")),
+    (deskcalls.CountDockets(gatekeeper="Sales"), ("audit",)),
+    (deskcalls.TellCase(case=CASE), EVERYBODY),
+    (deskcalls.TellCase(case=CASE, gatekeeper="Legal"), (*LEGAL, "audit")),
+    (deskcalls.TellCase(case=CASE, gatekeeper="Sales"), ("audit",)),
+    (deskcalls.FindCases(prefix="0"), EVERYBODY),
+    (legal(deskcalls.OpenDocket, case=CASE, turn=1), LEGAL),
+    (sales(deskcalls.OpenDocket, case=CASE, turn=1), ()),
+    (legal(deskcalls.Decide, decisions=[]), LEGAL),
+    (sales(deskcalls.Decide, decisions=[]), ()),
+    (legal(deskcalls.Undo, case=CASE, turn=1), LEGAL),
+    (sales(deskcalls.Undo, case=CASE, turn=1), ()),
+    (legal(deskcalls.Claim, case=CASE, turn=1), LEGAL),
+    (sales(deskcalls.Claim, case=CASE, turn=1), ()),
+    (legal(deskcalls.Edit, case=CASE, turn=1, text=""), LEGAL),
+    (sales(deskcalls.Edit, case=CASE, turn=1, text=""), ()),
+    (legal(deskcalls.Annotate, case=CASE, turn=1), LEGAL),
+    (sales(deskcalls.Annotate, case=CASE, turn=1), ()),
+    (deskcalls.HoldCase(case=CASE), ("audit",)),
+    (deskcalls.Recall(message=CASE), EVERYBODY),
+    (legal(deskcalls.SkipStop, case=CASE), ("administer",)),
+    (deskcalls.ListMailbags(), (*LEGAL, "audit")),
+    (deskcalls.ListMailbags(gatekeeper="Sales"), ("audit",)),
+    (bag("Legal"), LEGAL),
+    (bag("Sales"), ()),
+    (legal(deskcalls.RemoveMailbag, id="x"), LEGAL),
+    (legal(deskcalls.RunMailbag, id="x"), LEGAL),
+    (sales(deskcalls.RunMailbag, id="x"), ()),
+    (deskcalls.ListBooks(), SOME),
+    (deskcalls.ListEditions(book="rules"), ("rules", "audit")),
+    (deskcalls.ListEditions(book="rules of Legal"), (*LEGAL, "rules", "audit")),
+    (deskcalls.ListEditions(book="organisation"), ("rules", "organisation", "audit")),
+    (deskcalls.ListEditions(book="policy"), SOME),
+    (deskcalls.ReadEdition(book="words swearing"), ("rules", "audit")),
+    (deskcalls.ReadEdition(book="rules of Sales"), ("rules", "audit")),
+    (deskcalls.ListActivations(book="policy"), SOME),
+    (deskcalls.WriteEdition(book="rules", text=""), ("rules",)),
+    (deskcalls.WriteEdition(book="rules of Legal", text=""), LEGAL),
+    (deskcalls.WriteEdition(book="rules of Sales", text=""), ()),
+    (deskcalls.WriteEdition(book="organisation", text=""), ("organisation",)),
+    (deskcalls.WriteEdition(book="policy", text=""), ("administer",)),
+    (deskcalls.WriteEdition(book="words swearing", text=""), ("rules",)),
+    (deskcalls.Activate(book="rules", number=1), ("rules",)),
+    (deskcalls.Activate(book="policy", number=1), ("administer",)),
+    (deskcalls.ListAudit(), ("audit",)),
+    (deskcalls.ListSeals(), ("audit",)),
+    (deskcalls.EraseAudit(subject="x"), ("administer",)),
+    (deskcalls.ListAccounts(), ("administer",)),
+    (deskcalls.WriteAccount(name="ada", password="x" * 12), ("administer", "role")),
+    (deskcalls.WriteAccount(name="ada", scopes=["audit"]), ("administer",)),
+    (deskcalls.WriteAccount(name="ada", password="x" * 12, scopes=["audit"]), ("administer",)),
+    (deskcalls.WriteAccount(name="ben", password="x" * 12), ("administer",)),
+    (deskcalls.HearCases(), EVERYBODY),
+    (deskcalls.ConfirmClock(), ("administer",)),
+]
+
+
+# G-138, G-197
+@pytest.mark.parametrize(("call", "expected"), DESK_CELLS, ids=lambda value: type(value).__name__)
+def test_each_call_of_the_desk(call: Call[Any], expected: tuple[str, ...]) -> None:
+    assert {kind for kind, one in DESK_KINDS.items() if permits(one, call, office=HERE) is None} == set(expected)
+
+
+# G-197
+def test_a_pattern_of_roles_covers_what_it_says() -> None:
+    call = deskcalls.ListDockets(chosen=DocketFilter(gatekeeper="Head of Sales"))
+    assert permits(permit("review Head of *"), call, office=HERE) is None
+    assert permits(permit("review Head"), call, office=HERE) is not None
+    assert permits(permit("review *"), call, office=HERE) is None
+
+
 @pytest.mark.parametrize(("call", "expected"), CELLS, ids=lambda value: type(value).__name__)
 def test_each_call(call: Call[Any], expected: tuple[bool, bool, bool]) -> None:
     assert tuple(permits(one, call, office=HERE) is None for one in (SEND, READ, ALL)) == expected
 
 
 def test_every_call_has_a_rule_and_a_cell() -> None:
-    assert set(RULES) == set(calls.REPLIES) == {type(call) for call, _ in CELLS}
+    assert set(RULES) == set(calls.REPLIES) | set(deskcalls.DESK_REPLIES)
+    assert set(calls.REPLIES) == {type(call) for call, _ in CELLS}
+    assert set(deskcalls.DESK_REPLIES) == {type(call) for call, _ in DESK_CELLS}
 
 
 def test_a_refusal_says_which_scope_is_missing() -> None:
@@ -139,13 +255,42 @@ def test_a_story_is_for_its_sender_and_its_readers(scopes: tuple[str, ...], prin
     assert (permits_story(permit(*scopes), story, office=HERE) is None) is seen
 
 
-@pytest.mark.parametrize("text", ["send as ada", "read orders*", "administer", "read http://a.example:8025/main#x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "send as ada",
+        "read orders*",
+        "administer",
+        "read http://a.example:8025/main#x",
+        "review Head of Sales",
+        "review *",
+        "write rules",
+        "edit organisation",
+        "audit",
+    ],
+)
 def test_a_scope_is_printed_as_it_was_read(text: str) -> None:
     assert str(parse_scope(text)) == text
 
 
 @pytest.mark.parametrize(
-    "text", ["", "send ada", "read", "read a b", "administer x", "write x", "read a\nb", "read " + "x" * 200]
+    "text",
+    [
+        "",
+        "send ada",
+        "read",
+        "read a b",
+        "administer x",
+        "write x",
+        "read a\nb",
+        "read " + "x" * 200,
+        "review",
+        "review ",
+        "audit x",
+        "write",
+        "review a\x00b",
+        "edit  organisation",
+    ],
 )
 def test_what_is_no_scope_is_refused(text: str) -> None:
     with pytest.raises(MalformedScope):

@@ -42,7 +42,7 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 
 
 class UnreadableText(PosthouseError):
-    """A text of a rule, a subscription or a pattern that has faults; all of them are told, each with its place."""
+    """A text of rules, subscriptions, patterns or people that has faults; all of them are told, each with its place."""
 
     code: ClassVar[str] = "text.unreadable"
     public: ClassVar[str] = "The text has faults."

@@ -10,7 +10,7 @@ from posthouse.matching.engine.single.evaluate import truth_at
 from posthouse.matching.engine.single.explain import explain
 from posthouse.matching.engine.single.ground import Ground
 from posthouse.matching.language.rule.phrase import print_contrary, print_leaf
-from posthouse.matching.language.rule.rule import Rule
+from posthouse.matching.language.rule.rule import OnUnknown, Rule
 from posthouse.matching.match import FALSE, TRUE, UNKNOWN, Judged, Match, Truth, negate
 from posthouse.matching.predicate.node import And, Not, Or, Predicate, Quantified, Xor, children
 from posthouse.matching.value.record import Record
@@ -83,7 +83,7 @@ def _words(node: Predicate) -> str:
     return f"{word} {node.over}{'s' if word == 'all' else ''} (…)"
 
 
-def takes_unknown_for(rule: Rule) -> str:
+def takes_unknown_for(rule: Rule) -> OnUnknown:
     """Say what a rule takes unknown for: as it says, or else a match where it gates."""
     if rule.on_unknown is not None:
         return rule.on_unknown

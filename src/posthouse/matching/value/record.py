@@ -110,12 +110,6 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 def make_record(message: Message, envelope: Envelope, *, features: Features, context: Context) -> Record:
     """Give what predicates may read of a message at its decision."""
-    open_recipients = tuple(Recipient(address) for address in dict.fromkeys(envelope.recipients))
-    blind = tuple(
-        Recipient(address, is_blind=True)
-        for address in dict.fromkeys(envelope.blind)
-        if address not in envelope.recipients
-    )
     return Record(
         id=str(message.id),
         kind=message.kind,
@@ -130,11 +124,22 @@ def make_record(message: Message, envelope: Envelope, *, features: Features, con
         reply_to=message.reply_to,
         lane=message.lane,
         sender=features.sender,
-        recipients=open_recipients + blind,
+        recipients=_recipients(envelope),
         attributes=message.attributes,
         text=None if features.mail is not None else text_of(message),
         mail=features.mail,
         context=context,
+    )
+
+
+def _recipients(envelope: Envelope) -> tuple[Recipient, ...]:
+    shown = envelope.recipients
+    if len(shown) == 1 and not envelope.blind:
+        return (Recipient(shown[0]),)
+    blind = [address for address in dict.fromkeys(envelope.blind) if address not in shown]
+    return (
+        *[Recipient(address) for address in dict.fromkeys(shown)],
+        *[Recipient(address, is_blind=True) for address in blind],
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from posthouse.message.changes import Changes, Leased, Letter, Onward, Post, Redrive, Settle, Take
+from posthouse.message.changes import Changes, Leased, Letter, Onward, Post, Redrive, Settle, Take, concerns_gate
 from posthouse.message.trace import Step
+from posthouse.store.memory.gateexecution import carry_out_gate
 from posthouse.store.memory.row import Row
 from posthouse.store.memory.tables import Tables
 
@@ -37,6 +38,8 @@ def carry_out(tables: Tables, changes: Changes, *, news: set[str]) -> None:
         tables.revoke(revoke)
     if changes.pulse is not None:
         tables.pulse = changes.pulse
+    if concerns_gate(changes):
+        carry_out_gate(tables, changes)
     if changes.key is not None and changes.posts:
         first = changes.posts[0].letter
         tables.remember(changes.key, first.id, accepted=first.accepted)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 from uuid import UUID
 
-from posthouse.message.changes import Changes, Outcome, Settle
+from posthouse.message.changes import Changes, Outcome, Settle, concerns_gate
+from posthouse.store.memory.gateexecution import stale_gate
 from posthouse.store.memory.row import Row
 from posthouse.store.memory.tables import Tables
 
@@ -28,6 +29,7 @@ def objection(tables: Tables, changes: Changes) -> Outcome | None:
         or _full(tables, changes)
         or _stale_row(tables, changes)
         or _stale_credential(tables, changes)
+        or (stale_gate(tables, changes) if concerns_gate(changes) else None)
     )
 
 

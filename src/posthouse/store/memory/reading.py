@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from posthouse.message.changes import Filter, Letter
-from posthouse.message.credential import Issue
+from posthouse.message.credential import Account, Issue
 from posthouse.message.trace import Step
 from posthouse.store.memory.tables import Tables
 from posthouse.store.ports import Aside, Dead, Depth, Queued
@@ -108,3 +108,6 @@ class MemoryCredentials:
     async def issued(self, *, after: str = "", limit: int = 1000) -> list[Issue]:
         issues = self._tables.issues
         return [issues[name] for name in nsmallest(limit, (name for name in issues if name > after))]
+
+    async def accounts(self) -> list[Account]:
+        return [account for _, account in sorted(self._tables.accounts.items())]

@@ -9,6 +9,7 @@ from typing import Self
 from posthouse.message.changes import DONE, Changes, Outcome, Register
 from posthouse.store.memory.bodies import MemoryBodies
 from posthouse.store.memory.execution import carry_out, lease
+from posthouse.store.memory.gatereading import MemoryGate
 from posthouse.store.memory.objection import objection
 from posthouse.store.memory.reading import MemoryCredentials, MemoryDeadLetters, MemoryJournal, MemoryQueue
 from posthouse.store.memory.tables import Tables
@@ -26,6 +27,7 @@ class MemoryStore:
         self.dead_letters = MemoryDeadLetters(self._tables)
         self.credentials = MemoryCredentials(self._tables)
         self.bodies = MemoryBodies()
+        self.gate = MemoryGate(self._tables.gate)
 
     @classmethod
     async def open(cls, *, retain: int | None = None) -> Self:

@@ -9,9 +9,10 @@ from uuid import UUID
 import msgspec
 
 from posthouse.message.changes import Entry, Key, Letter, Register, Setup
-from posthouse.message.credential import Issue, Revoke
+from posthouse.message.credential import Account, Issue, Revoke
 from posthouse.message.trace import Step
 from posthouse.store.memory.box import Box
+from posthouse.store.memory.gatetables import GateTables
 from posthouse.store.memory.row import Grave, Roll, Row, Shelved
 from posthouse.store.memory.timetable import Timetable
 from posthouse.store.ports import Aside, Dead
@@ -37,6 +38,8 @@ class Tables:
         self.asides: dict[int, Shelved] = {}
         self.register = Register()
         self.issues: dict[str, Issue] = {}
+        self.accounts: dict[str, Account] = {}
+        self.gate = GateTables()
         self.pulse: int | None = None
         self._keys: dict[tuple[str, str], tuple[int, UUID]] = {}
         self._keys_by_end: list[tuple[int, str, str]] = []
@@ -117,7 +120,7 @@ class Tables:
                 known.pop(setup.mailbox, None)
             else:
                 known[setup.mailbox] = setup
-        self.register = Register(version=self.register.version + 1, setups=known)
+        self.register = msgspec.structs.replace(self.register, version=self.register.version + 1, setups=known)
 
     def revoke(self, revoke: Revoke) -> None:
         """End a credential."""

@@ -15,9 +15,11 @@ import apsw
 from posthouse.clock import SystemClock
 from posthouse.errors import PosthouseError
 from posthouse.message.message import Body
+from posthouse.message.proof import BEGINNING, Flaw, Link, prove
 from posthouse.store.ports import StoreDamaged
 from posthouse.store.queries import load
-from posthouse.store.sqlite.connection import open_reader, wrapped
+from posthouse.store.sqlite.connection import all_statements, open_reader, wrapped
+from posthouse.store.sqlite.gaterows import seal_of
 from posthouse.store.sqlite.manifest import digest
 from posthouse.store.sqlite.store import SqliteStore
 
@@ -37,6 +39,15 @@ _TABLES: Final = (
     "idempotency",
     "version",
     "credential",
+    "gated",
+    "pile",
+    "docket",
+    "mailbag",
+    "edition",
+    "activation",
+    "account",
+    "audit",
+    "seal",
 )
 
 # (statement that ends a piece, statement that finds faults in it, what a number found means)
@@ -46,10 +57,15 @@ _ROWS: Final = (
     ("piece-of-entries", "entries-without-message", "queue entry {}: its message is not in the journal"),
     ("piece-of-entries", "entries-without-box", "queue entry {}: its box has no name"),
     ("piece-of-trace", "traces-without-message", "trace of journal row {}: there is no such row"),
+    ("piece-of-cases", "cases-without-message", "case {}: its message is not in the journal"),
+    ("piece-of-dockets", "dockets-without-case", "docket of case {}: there is no such case"),
+    ("piece-of-dockets", "dockets-without-pile", "docket of case {}: it lies nowhere"),
 )
 _WHOLE: Final = (
     ("dead-without-message", "dead letter {}: its message is not in the journal"),
     ("asides-without-message", "message set aside {}: it is not in the journal"),
+    ("piles-miscounted", "pile {}: it does not hold as many open dockets as it says"),
+    ("activations-without-edition", "activation {}: its book has no such edition"),
 )
 
 
@@ -64,7 +80,7 @@ class Check:
     def __init__(self, store: SqliteStore, *, repair: bool) -> None:
         self._store = store
         self._repair = repair
-        self._sql = load("posthouse.store.sqlite", "checks.sql")
+        self._sql = all_statements() | load("posthouse.store.sqlite", "checks.sql")
         self._connection: apsw.Connection | None = None
 
     def run(self) -> list[str]:
@@ -74,6 +90,7 @@ class Check:
             ("pages", self._pages),
             ("rows", self._rows),
             ("lanes", self._lanes),
+            ("audit", self._audit),
             ("bodies", self._bodies),
             ("orphans", self._orphans),
         )
@@ -111,6 +128,21 @@ class Check:
                 for lane, priority, kind in self._ask(self._sql["kinds-with-wrong-first"], box):
                     yield f"box {name}, lane {lane}, priority {priority}: the first {kind} is not marked as the first"
             last = boxes[-1][0]
+
+    def _audit(self) -> Iterator[str]:
+        """Follow the chain; that its seals are signed is proved by `posthouse audit verify`."""
+        found: Link | Flaw = BEGINNING
+        while isinstance(found, Link) and (rows := self._ask(self._sql["audit-block"], found.number, _PIECE)):
+            found = prove(rows, found)
+        if isinstance(found, Flaw):
+            yield f"audit: {found.text}"
+        last = 0
+        while rows := self._ask(self._sql["seals-page"], last, _PIECE):
+            for seal in (seal_of(content) for _, content in rows):
+                chain = self._ask(self._sql["audit-chain"], seal.number)
+                if [(seal.chain,)] != chain:
+                    yield f"audit: record {seal.number} was sealed and is {'not the same' if chain else 'gone'}"
+            last = rows[-1][0]
 
     def _bodies(self) -> Iterator[str]:
         last = ""

@@ -65,3 +65,30 @@ SELECT count(*) FROM journal
 -- Numbers of entries given out after a backup was made are not given out again for other messages.
 INSERT OR REPLACE INTO version SELECT 'entry', ?1 + max(coalesce((SELECT max(seq) FROM entry), 0),
     coalesce((SELECT value FROM version WHERE name = 'entry'), 0))
+
+-- name: piece-of-cases
+SELECT max(seq) FROM (SELECT seq FROM gated WHERE seq > ?1 ORDER BY seq LIMIT ?2)
+
+-- name: cases-without-message
+SELECT hex(id) FROM gated WHERE seq > ?1 AND seq <= ?2
+    AND NOT EXISTS (SELECT 1 FROM journal j WHERE j.id = gated.message)
+
+-- name: piece-of-dockets
+-- The first piece begins behind the number 0, which stands before all bytes.
+SELECT max(case_id) FROM (SELECT case_id FROM docket WHERE case_id > ?1 ORDER BY case_id LIMIT ?2)
+
+-- name: dockets-without-case
+SELECT hex(case_id) FROM docket WHERE case_id > ?1 AND case_id <= ?2
+    AND NOT EXISTS (SELECT 1 FROM gated WHERE gated.id = docket.case_id)
+
+-- name: dockets-without-pile
+SELECT hex(case_id) FROM docket WHERE case_id > ?1 AND case_id <= ?2
+    AND NOT EXISTS (SELECT 1 FROM pile WHERE pile.id = docket.pile)
+
+-- name: piles-miscounted
+SELECT gatekeeper || ', ' || folder FROM pile
+WHERE held <> (SELECT count(*) FROM docket WHERE docket.pile = pile.id AND is_open = 1)
+
+-- name: activations-without-edition
+SELECT seq FROM activation WHERE number > 0
+    AND NOT EXISTS (SELECT 1 FROM edition WHERE edition.book = activation.book AND edition.number = activation.number)

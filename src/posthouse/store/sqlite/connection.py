@@ -11,7 +11,7 @@ import apsw
 
 from posthouse.errors import PosthouseError
 from posthouse.store.ports import StoreDamaged, StoreLocked, StoreNewer, StoreUnavailable
-from posthouse.store.queries import migrations
+from posthouse.store.queries import load, migrations
 
 # "PH" in the header of the file tells it from other people's databases.
 APPLICATION_ID: Final = 0x50480001
@@ -27,6 +27,7 @@ _PRAGMAS: Final = (
     "PRAGMA temp_store = memory",
     "PRAGMA foreign_keys = off",
 )
+_PACKAGE: Final = "posthouse.store.sqlite"
 _WRITER_CACHE_KIB: Final = 131_072
 _READER_CACHE_KIB: Final = 4_096
 
@@ -71,6 +72,11 @@ def open_snapshot(path: str) -> apsw.Connection:
         return apsw.Connection(
             f"{Path(path).absolute().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
+
+
+def all_statements() -> dict[str, str]:
+    """Give the named statements of the store, of queues and gate."""
+    return {name: sql for file in ("statements.sql", "gate.sql") for name, sql in load(_PACKAGE, file).items()}
 
 
 def newest_version() -> int:

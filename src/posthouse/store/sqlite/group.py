@@ -12,9 +12,22 @@ from uuid import UUID
 import msgspec
 
 from posthouse.message import trace
-from posthouse.message.changes import DONE, Changes, Entry, Onward, Outcome, Post, Redrive, Room, Settle, Take
+from posthouse.message.changes import (
+    DONE,
+    Changes,
+    Entry,
+    Onward,
+    Outcome,
+    Post,
+    Redrive,
+    Room,
+    Settle,
+    Take,
+    concerns_gate,
+)
 from posthouse.message.trace import Step
 from posthouse.store.sqlite.credentials import may_issue, write_apart
+from posthouse.store.sqlite.gategroup import GateGroup
 from posthouse.store.sqlite.lanes import BEHIND, Lanes, Newcomers, Place
 from posthouse.store.sqlite.ledger import Ledger
 from posthouse.store.sqlite.present import Present, added_by, boxes_of
@@ -48,6 +61,8 @@ class Group:
         self._sql = ledger.sql
         self._lanes = Lanes(ledger.cursor, ledger.sql)
         self._changes = changes
+        gated = [change for change in changes if concerns_gate(change)]
+        self._gate = GateGroup(ledger, gated) if gated else None
         ledger.meet(boxes_of(changes))
         self._known = self._ids_known()
         self._present = self._entries_present()
@@ -104,6 +119,8 @@ class Group:
             self.stirred.update(f"#{setup.mailbox}" for setup in change.setups)
         if change.issues or change.revokes or change.pulse is not None:
             write_apart(self._cursor, self._sql, change=change)
+        if self._gate is not None:
+            self._gate.note(change)
         if change.key is not None:
             self._note_key(change)
         return DONE
@@ -121,6 +138,8 @@ class Group:
             return Outcome(status="stale", detail="the register of mailboxes has changed")
         if not self._is_current(change):
             return _STALE
+        if self._gate is not None and (objection := self._gate.objection(change)):
+            return Outcome(status="stale", detail=objection)
         for room in change.rooms:
             full = self._overflow(room, change)
             if full:
@@ -280,6 +299,8 @@ class Group:
         self._write_settles()
         self._write_arrivals()
         self._insert("trace", TRACE_COLUMNS, self._steps)
+        if self._gate is not None:
+            self._gate.write()
 
     def _write_settles(self) -> None:
         gone: list[int] = []

@@ -12,6 +12,7 @@ import apsw
 import msgspec
 
 from posthouse.message.changes import Register, Setup
+from posthouse.store.sqlite.gateledger import GateLedger
 from posthouse.store.sqlite.rows import BOX_COLUMNS, Cell, inserts
 
 # Above this many names the cache starts afresh rather than grow with the number of mailboxes.
@@ -31,6 +32,7 @@ class Ledger:
         self.sql = sql
         self.register = Register()
         self.stamp = 0
+        self.gate = GateLedger(self.cursor, sql)
         self.reload()
 
     def reload(self) -> None:
@@ -44,7 +46,9 @@ class Ledger:
         self.last_id = int.from_bytes(last_id)
         version: Any = self.cursor.execute(self.sql["register-version"]).get
         setups: Any = self.cursor.execute(self.sql["mailboxes"]).fetchall()
-        self.register = Register(version=version, setups={name: decode_setup(setup) for name, setup in setups})
+        known = {name: decode_setup(setup) for name, setup in setups}
+        self.gate.reload()
+        self.register = Register(version=version, setups=known, books=self.gate.books())
 
     def meet(self, names: Iterable[str]) -> None:
         """Learn the numbers of the boxes that a group speaks of, all at once instead of a statement each."""
@@ -126,5 +130,13 @@ class Ledger:
             else:
                 known[setup.mailbox] = setup
                 self.cursor.execute(self.sql["mailbox-set"], (setup.mailbox, encode_setup(setup))).fetchall()
+        self._raise_register(setups=known, books=self.register.books)
+
+    def put_in_force(self, editions: dict[str, int]) -> None:
+        """Have these editions in force, as a new version of the register; 0 ends a book."""
+        books = {book: number for book, number in (self.register.books | editions).items() if number}
+        self._raise_register(setups=self.register.setups, books=books)
+
+    def _raise_register(self, *, setups: dict[str, Setup], books: dict[str, int]) -> None:
         self.cursor.execute(self.sql["register-raise"]).fetchall()
-        self.register = Register(version=self.register.version + 1, setups=known)
+        self.register = Register(version=self.register.version + 1, setups=setups, books=books)

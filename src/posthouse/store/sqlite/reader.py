@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import queue
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import apsw
 
 from posthouse.message import trace
 from posthouse.message.changes import Filter, Letter
-from posthouse.message.credential import Issue
+from posthouse.message.credential import Account, Issue
 from posthouse.message.trace import Step
 from posthouse.store.ports import Aside, Dead, Depth, Queued
-from posthouse.store.queries import load
-from posthouse.store.sqlite.connection import open_reader, wrapped
+from posthouse.store.sqlite.connection import all_statements, open_reader, wrapped
+from posthouse.store.sqlite.gaterows import account_of
 from posthouse.store.sqlite.rows import Cell, issue_of, letter_of, queued_of
+
+Result = TypeVar("Result")
 
 _THREADS: Final = 2
 # How many entries of all boxes are looked at before those of one box are sorted.
@@ -31,13 +34,17 @@ class Reader:
     def __init__(self, path: str, vfs: str | None) -> None:
         self._path = path
         self._vfs = vfs
-        self._sql = load("posthouse.store.sqlite", "statements.sql")
+        self._sql = all_statements()
         self._idle: queue.SimpleQueue[apsw.Connection] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="posthouse-reader")
 
     async def rows(self, statement: str, *bindings: Cell) -> list[Any]:
         """Give all rows of a named statement."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._rows, statement, bindings)
+
+    async def run(self, work: Callable[[apsw.Connection, Mapping[str, str]], Result]) -> Result:
+        """Do a few short statements on one connection, as if at one instant."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._run, work)
 
     def close(self) -> None:
         """Close all connections, once the statements under way have ended."""
@@ -46,18 +53,37 @@ class Reader:
             self._idle.get_nowait().close()
 
     def _rows(self, statement: str, bindings: Sequence[Cell]) -> list[Any]:
+        with self._connected() as connection:
+            return connection.execute(self._sql[statement], bindings).fetchall()
+
+    def _run(self, work: Callable[[apsw.Connection, Mapping[str, str]], Result]) -> Result:
+        with self._connected() as connection:
+            connection.execute("BEGIN").fetchall()
+            result = work(connection, self._sql)
+            connection.execute("COMMIT").fetchall()
+            return result
+
+    @contextmanager
+    def _connected(self) -> Iterator[apsw.Connection]:
         with wrapped(self._path):
             try:
                 connection = self._idle.get_nowait()
             except queue.Empty:
                 connection = open_reader(self._path, self._vfs)
             try:
-                rows = connection.execute(self._sql[statement], bindings).fetchall()
-            except apsw.Error:
+                yield connection
+            except BaseException:
                 connection.close()
                 raise
             self._idle.put(connection)
-            return rows
+
+
+def id_range(prefix: str) -> tuple[bytes, bytes] | None:
+    """Give between which bytes the ids lie that begin with these hexadecimal digits; nothing where none can."""
+    digits = prefix.replace("-", "").lower()
+    if len(digits) > 32 or not all(digit in "0123456789abcdef" for digit in digits):
+        return None
+    return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f")) + b"\0"
 
 
 class SqliteJournal:
@@ -78,11 +104,8 @@ class SqliteJournal:
         return [trace.decode(first[0][1]), *(trace.decode(row[0]) for row in later)]
 
     async def find(self, prefix: str, limit: int) -> list[UUID]:
-        digits = prefix.replace("-", "").lower()
-        if len(digits) > 32 or not all(digit in "0123456789abcdef" for digit in digits):
-            return []
-        low, high = bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
-        rows = await self._reader.rows("journal-find", low, high + b"\0", limit)
+        within = id_range(prefix)
+        rows = await self._reader.rows("journal-find", *within, limit) if within else []
         return [UUID(bytes=bytes(row[0])) for row in rows]
 
     async def count(self) -> int:
@@ -152,3 +175,6 @@ class SqliteCredentials:
 
     async def issued(self, *, after: str = "", limit: int = 1000) -> list[Issue]:
         return list(map(issue_of, await self._reader.rows("credentials", after, limit)))
+
+    async def accounts(self) -> list[Account]:
+        return [account_of(row[0]) for row in await self._reader.rows("accounts")]

@@ -14,6 +14,7 @@ from posthouse.message.changes import Changes, Outcome, Register
 from posthouse.store.bodies import BodyFiles, FileLayer
 from posthouse.store.ports import Listener, StoreDamaged, StoreUnavailable
 from posthouse.store.sqlite.checkpoint import LOG_PAGES, Checkpointer
+from posthouse.store.sqlite.gatereading import SqliteGate
 from posthouse.store.sqlite.lock import StoreLock, mark_of_this_process
 from posthouse.store.sqlite.reader import Reader, SqliteCredentials, SqliteDeadLetters, SqliteJournal, SqliteQueue
 from posthouse.store.sqlite.writer import Errand, Job, Writer
@@ -36,6 +37,7 @@ class SqliteStore:
         self.queue = SqliteQueue(reader)
         self.dead_letters = SqliteDeadLetters(reader)
         self.credentials = SqliteCredentials(reader)
+        self.gate = SqliteGate(reader)
         self._layer = layer or FileLayer()
         self.bodies = BodyFiles(bodies_of(path), self._layer)
         self._reader = reader

@@ -16,9 +16,8 @@ import apsw
 from posthouse.errors import PosthouseError
 from posthouse.message.changes import DONE, Changes, Outcome
 from posthouse.store.ports import StoreUnavailable
-from posthouse.store.queries import load
 from posthouse.store.sqlite.checkpoint import Checkpointer
-from posthouse.store.sqlite.connection import REFUSALS, open_writer, translate, wrapped
+from posthouse.store.sqlite.connection import REFUSALS, all_statements, open_writer, translate, wrapped
 from posthouse.store.sqlite.group import Group
 from posthouse.store.sqlite.ledger import Ledger
 
@@ -67,7 +66,7 @@ class Writer:
         self._jobs: queue.SimpleQueue[Job | Errand | None] = queue.SimpleQueue()
         self._connection: apsw.Connection | None = None
         self._ledger: Ledger | None = None
-        self._sql = load("posthouse.store.sqlite", "statements.sql")
+        self._sql = all_statements()
         self._thread = threading.Thread(target=self._run, name="posthouse-writer", daemon=True)
         self._opened: asyncio.Future[None] = self._loop.create_future()
         self._stopped: asyncio.Future[None] = self._loop.create_future()

@@ -256,7 +256,7 @@ async def _pieces(front: Front, body: bytes | Body) -> AsyncGenerator[bytes, Non
 
 async def _story(front: Front, permit: Permit, message: UUID) -> Story:
     """Give a message to those who may see it; others are not told that it exists."""
-    story = await front.office.answer(Tell(message=message))
+    story = await front.asking.answer(permit, Tell(message=message))
     if story is None or permits_story(permit, story, office=front.name) is not None:
         raise MessageUnknown(
             f"no message {message} is here for this key", hint="compare the id, or ask with another key"

@@ -6,7 +6,7 @@ from litestar import Router
 from litestar.di import NamedDependency, Provide
 
 from posthouse.office.permit import Permit
-from posthouse.web.api import backroom, mailbox, put, stream, take
+from posthouse.web.api import backroom, gate, gatebooks, gateevents, mailbox, put, stream, take
 from posthouse.web.api.lending import Lending, Reader
 from posthouse.web.front import Front
 
@@ -47,6 +47,9 @@ def make_routes() -> list[Router]:
         backroom.message,
         backroom.trace,
         backroom.body,
+        *gate.HANDLERS,
+        *gatebooks.HANDLERS,
+        *gateevents.HANDLERS,
     ]
     return [
         Router(

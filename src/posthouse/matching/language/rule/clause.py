@@ -7,11 +7,13 @@ from typing import Any, Final, get_args
 
 from posthouse.matching.language.reader import Reader, nearest_word
 from posthouse.matching.language.rule.literal import read_moment, read_text
-from posthouse.matching.language.rule.rule import Checkpoint
+from posthouse.matching.language.rule.rule import Checkpoint, Reach
 from posthouse.matching.predicate.node import Moment
 
 MAX_PRIORITY: Final = 1_000
-ORDER: Final = ("disabled", "reason", "policy", "owner", "checkpoint", "priority", "on", "valid", "sample")
+ORDER: Final = (
+    "disabled", "reason", "policy", "owner", "checkpoint", "scope", "priority", "on", "tell", "valid", "sample",
+)  # fmt: skip
 """The words clauses begin with, in the order they are written."""
 
 # The fields of a rule and their values, which are as many types as there are fields.
@@ -67,6 +69,23 @@ def _read_on_unknown(reader: Reader) -> Fields:
     return reader.stumble("match, no match or gate", hint=nearest_word(reader.token.text, ("match", "gate")))
 
 
+def _read_scope(reader: Reader) -> Fields:
+    for scope in get_args(Reach):
+        if reader.accept(scope):
+            return {"scope": scope}
+    return reader.stumble("message or recipient", hint=nearest_word(reader.token.text, get_args(Reach)))
+
+
+def _read_tell(reader: Reader) -> Fields:
+    reader.expect("sender", "sender behind tell")
+    if reader.accept("with", "reason"):
+        return {"tell_sender": "with reason"}
+    for told in ("yes", "no"):
+        if reader.accept(told):
+            return {"tell_sender": told}
+    return reader.stumble("yes, no or with reason", hint=nearest_word(reader.token.text, ("yes", "no", "with")))
+
+
 def _read_valid(reader: Reader) -> Fields:
     start = reader.before
     fields: Fields = {}
@@ -103,8 +122,10 @@ _READERS: Final[dict[str, Callable[[Reader], Fields]]] = {
     "policy": _text("policy", "the name of a policy"),
     "owner": _text("owner", "the name of an owner"),
     "checkpoint": _read_checkpoint,
+    "scope": _read_scope,
     "priority": _read_priority,
     "on": _read_on_unknown,
+    "tell": _read_tell,
     "valid": _read_valid,
     "sample": _read_sample,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from posthouse.matching.language.reader import END, Reader, Stumble, nearest_word
@@ -24,11 +24,21 @@ MAX_RULES: Final = 100_000
 MAX_NAME: Final = 255
 _STARTS: Final = frozenset({"rule", "words"})
 _WITHIN_RULE: Final = frozenset({*ORDER, "if", "then", "example"})
+_TWO_WORDS: Final = {"on": "on unknown", "tell": "tell sender"}
+
+Places = Mapping[tuple[int, str], tuple[int, int]]
+"""Line and column by item and element: `rule`, `clause priority`, `if`, `action 0`."""
 
 
 def parse_rules(text: str) -> RuleFile:
     """Read a text of rules, or raise UnreadableText with all its faults."""
     return _FileReader(text).read()
+
+
+def parse_placed(text: str) -> tuple[RuleFile, Places]:
+    """Read a text of rules as `parse_rules` does, and say where its elements stand."""
+    reader = _FileReader(text)
+    return reader.read(), reader.places()
 
 
 def parse_condition(text: str) -> Predicate:
@@ -74,6 +84,10 @@ class _FileReader:
         notes = self._spans.share(reader.all_comments(), len(items))
         noted = tuple(item.with_notes(notes.get(number, ())) for number, item in enumerate(items))
         return RuleFile(noted, notes.get(len(items), ()))
+
+    def places(self) -> Places:
+        """Say where the elements stand that were read."""
+        return {key: self._reader.place(start) for key, start in self._spans.starts().items()}
 
     # --- going on -----------------------------------------------------------------------------------------------------
 
@@ -168,7 +182,7 @@ class _FileReader:
             start = reader.token
             word = start.text.lower()
             if word not in ORDER or start.kind != "word":
-                known = ", ".join("on unknown" if name == "on" else name for name in ORDER)
+                known = ", ".join(_TWO_WORDS.get(name, name) for name in ORDER)
                 hint = "did you mean IF?" if word in ("when", "where", "condition") else None
                 reader.stumble(f"IF and a condition, or {known}", hint=hint or nearest_word(start.text, (*ORDER, "IF")))
             read = read_clause(reader)

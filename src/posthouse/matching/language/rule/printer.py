@@ -87,10 +87,14 @@ def _clauses(rule: Rule) -> Iterator[tuple[str, str]]:
             yield word, f"{word} {print_text(text)}"
     if rule.checkpoints:
         yield "checkpoint", f"checkpoint {', '.join(rule.checkpoints)}"
+    if rule.scope != "message":
+        yield "scope", f"scope {rule.scope}"
     if rule.priority is not None:
         yield "priority", f"priority {rule.priority}"
     if rule.on_unknown is not None:
         yield "on", f"on unknown {rule.on_unknown}"
+    if rule.tell_sender is not None:
+        yield "tell", f"tell sender {rule.tell_sender}"
     bounds = [
         f"{word} {print_moment(moment)}"
         for word, moment in (("from", rule.valid_from), ("until", rule.valid_until))

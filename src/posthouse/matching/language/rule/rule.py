@@ -12,6 +12,8 @@ OnUnknown = Literal["match", "no match", "gate"]
 Checkpoint = Literal["submit", "relay", "deliver", "reprocess", "expiry"]
 ActionName = Literal["gate", "return", "delete", "copy", "forward", "release", "defer", "notify", "review", "file"]
 Expected = Literal["match", "no match", "unknown"]
+Reach = Literal["message", "recipient"]
+Telling = Literal["no", "yes", "with reason"]
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -72,9 +74,13 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, tag="rule"):
     is_enabled: bool = True
     checkpoints: tuple[Checkpoint, ...] = ()
     """Where it applies; nothing means where the rule base applies rules that say nothing."""
+    scope: Reach = "message"
+    """Whether a hit concerns the whole message, or only the recipients it is true of."""
     priority: int | None = None
     on_unknown: OnUnknown | None = None
     """What an unknown condition means; nothing means what its action means by itself."""
+    tell_sender: Telling | None = None
+    """Whether the sender of what it gates hears that it waits; nothing means what the policy of the office says."""
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     sample: float | None = None

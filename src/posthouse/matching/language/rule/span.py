@@ -34,6 +34,10 @@ class Spans:
         """Note where an element of the present item stands."""
         self._elements.append((span.start, span.end, self.item, anchor))
 
+    def starts(self) -> dict[tuple[int, str], int]:
+        """Say where each element of each item begins."""
+        return {(item, anchor): start for start, _, item, anchor in self._elements}
+
     def share(self, comments: list[tuple[int, int, Comment]], items: int) -> dict[int, tuple[Note, ...]]:
         """Give each item its comments; those behind the last element belong to the text itself."""
         elements = sorted(self._elements)
