@@ -1,4 +1,4 @@
-"""The indexed engine says what the single one says, of everything, at each moment, with Hyperscan and without."""
+"""The indexed engine says what the single one says, of everything, at each moment, by each of its ways."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from posthouse.matching.engine.indexed.change import Standing, rebuild
 from posthouse.matching.engine.indexed.plan import compile_plan
+from posthouse.matching.engine.indexed.search import IS_NATIVE
 from posthouse.matching.engine.indexed.sweep import candidates, match
 from posthouse.matching.engine.single.evaluate import evaluate_batch
 from posthouse.matching.match import TRUE, Hits
@@ -49,6 +50,8 @@ FIVES: tuple[tuple[float, NumberType], ...] = (
     (5, "int64"), (5.0, "real64"), (0, "int64"), (2**60, "real64"), (2**60 - 1, "int64"),
 )  # fmt: skip
 SEEDS = st.integers(0, 2**32)
+# Where nothing was compiled there is one way only.
+WAYS = (True, False) if IS_NATIVE else (False,)
 
 
 def judged(predicates: dict[int, Predicate], records: tuple[Record, ...], *, only_true: bool) -> Hits:
@@ -75,8 +78,10 @@ def draw(seed: int, predicates: int = 20, records: int = 20) -> tuple[dict[int, 
 @given(SEEDS, st.booleans(), st.booleans())
 def test_says_what_the_single_engine_says(seed: int, only_true: bool, is_fast: bool) -> None:
     predicates, records = draw(seed)
-    plan = compile_plan(predicates, lists=LISTS, only_true=only_true, is_fast=is_fast)
-    assert match(plan, records) == judged(predicates, records, only_true=only_true)
+    wanted = judged(predicates, records, only_true=only_true)
+    for is_native in WAYS:
+        plan = compile_plan(predicates, lists=LISTS, only_true=only_true, is_fast=is_fast, is_native=is_native)
+        assert match(plan, records) == wanted
 
 
 @pytest.mark.fuzz
@@ -89,21 +94,22 @@ def test_says_so_a_hundred_million_times(request: pytest.FixtureRequest) -> None
     while time.monotonic() < until and pairs < 10**8:
         predicates, records = draw(seed, predicates=200, records=100)
         wanted = judged(predicates, records, only_true=False)
-        for only_true, hits in ((False, wanted), (True, true_of(wanted))):
-            found = match(compile_plan(predicates, lists=LISTS, only_true=only_true, is_fast=seed % 4 > 0), records)
-            assert found == hits, f"seed {seed}"
+        for only_true, is_native in product((False, True), WAYS):
+            is_fast = seed % 4 > 0
+            plan = compile_plan(predicates, lists=LISTS, only_true=only_true, is_fast=is_fast, is_native=is_native)
+            assert match(plan, records) == (true_of(wanted) if only_true else wanted), f"seed {seed}"
         pairs += len(predicates) * len(records)
         seed += 1
     print(f"{pairs:,} pairs compared, the last of seed {seed - 1}")  # noqa: T201  a hunt says how far it went
 
 
 @settings(max_examples=40)
-@given(SEEDS, st.booleans())
-@example(1, True)  # a value that was looked at before the fact about it was added
-def test_a_set_that_changes_is_right_at_each_moment(seed: int, only_true: bool) -> None:
+@given(SEEDS, st.booleans(), st.booleans())
+@example(1, True, True)  # a value that was looked at before the fact about it was added
+def test_a_set_that_changes_is_right_at_each_moment(seed: int, only_true: bool, is_native: bool) -> None:
     chance = Random(seed)
     there, records = draw(seed, predicates=8, records=6)
-    standing = Standing(compile_plan(there, lists=LISTS, only_true=only_true))
+    standing = Standing(compile_plan(there, lists=LISTS, only_true=only_true, is_native=is_native))
     orders = []
     for _ in range(25):
         number = chance.randrange(16)
@@ -160,12 +166,12 @@ def event(number: int) -> Record:
     return Record(attributes=attributes)
 
 
-@pytest.mark.parametrize("is_fast", [True, False])
-def test_of_a_thousand_subscriptions_few_are_judged(is_fast: bool) -> None:
+@pytest.mark.parametrize(("is_fast", "is_native"), [*product((True, False), WAYS)])
+def test_of_a_thousand_subscriptions_few_are_judged(is_fast: bool, is_native: bool) -> None:
     chance = Random(1)
     predicates = {number: subscription(chance, number) for number in range(1_000)}
     records = tuple(event(number) for number in range(0, 1_000, 25))
-    plan = compile_plan(predicates, only_true=True, is_fast=is_fast)
+    plan = compile_plan(predicates, only_true=True, is_fast=is_fast, is_native=is_native)
     assert match(plan, records) == judged(predicates, records, only_true=True)
     # A cell of the grid is up to four times as wide as the range that lies in it.
     assert sum(candidates(plan, records)) <= 12 * len(records)
@@ -258,6 +264,6 @@ def test_values_of_other_types_leave_it_open() -> None:
         number: Compare(sign, amount, Number(value, kind))
         for number, (sign, (value, kind)) in enumerate(product(SIGNS, FIVES))
     }
-    for only_true in (False, True):
-        found = match(compile_plan(signs, only_true=only_true), records)
+    for only_true, is_native in product((False, True), WAYS):
+        found = match(compile_plan(signs, only_true=only_true, is_native=is_native), records)
         assert found == judged(signs, records, only_true=only_true)

@@ -15,6 +15,7 @@ from posthouse.matching.engine.indexed.cell import Cells
 from posthouse.matching.engine.indexed.pattern import lowered
 from posthouse.matching.engine.indexed.search import (
     IS_FAST,
+    IS_NATIVE,
     Filed,
     PatternSearch,
     TextSearch,
@@ -107,7 +108,7 @@ class Column:
         """Hold a fact for text in which a widened pattern stands."""
         self._patterns.setdefault(collation, []).append((pattern, fact))
 
-    def seal(self, *, is_fast: bool = IS_FAST) -> None:
+    def seal(self, *, is_fast: bool = IS_FAST, is_native: bool = IS_NATIVE) -> None:
         """Make what is looked for in texts and the cells; nothing is added to them afterwards."""
         if self.cells is not None:
             self.cells.seal()
@@ -115,7 +116,9 @@ class Column:
         is_short = self.asked.part.name == "attribute"
         for collation, words in self._words.items():
             filed: Filed = file_words(words)
-            self.word_searches[collation] = make_word_search(filed, is_short=is_short, is_fast=is_fast)
+            self.word_searches[collation] = make_word_search(
+                filed, is_short=is_short, is_fast=is_fast, is_native=is_native
+            )
         for collation, patterns in self._patterns.items():
             self.pattern_searches[collation] = make_pattern_search(file_words(patterns), is_fast=is_fast)
         self._words.clear()
@@ -193,7 +196,7 @@ class Column:
         if self.bounds:
             self.bounds.look(value, into)
         if self.cells is not None:
-            into.update(self.cells.around[self.cells.place(value)])
+            into.update(self.cells.around(self.cells.place(value)))
 
     def look_at_text(self, value: str, into: set[int], *, ground: Ground) -> None:
         """Add the facts about one text."""

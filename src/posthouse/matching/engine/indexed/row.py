@@ -111,17 +111,28 @@ class Row:
 
     def is_true(self, slot: int) -> bool:
         """Say whether a predicate is true whose facts hold, if only truth is sought."""
-        ranges = self._plan.ranges
-        place = ranges.places[slot]
-        if place:
-            value = self.record.attributes.get(ranges.names[place])
+        checks = self._plan.checks
+        for at in checks.ranges(slot):
+            value = self.record.attributes.get(checks.names[checks.range_places[at]])
             if value is None:
                 return False
             if type(value) not in _PLAIN:
                 return self.truth(slot) is TRUE
-            if not ranges.lows[slot] <= value <= ranges.highs[slot]:  # type: ignore[operator]  # plain, as just asked
+            if not checks.lows[at] <= value <= checks.highs[at]:  # type: ignore[operator]  # plain, as just asked
                 return False
-        rest = self._plan.rests[slot]
+        for at in checks.wanted(slot):
+            value = self.record.attributes.get(checks.names[checks.text_places[at]])
+            if value is None:
+                return False
+            if type(value) is not str:
+                return self.truth(slot) is TRUE
+            if checks.texts[checks.text_numbers[at]] not in value:
+                return False
+        return self.is_rest_true(slot)
+
+    def is_rest_true(self, slot: int) -> bool:
+        """Say whether what remains of a predicate is true, if only truth is sought."""
+        rest = self._plan.rests.get(slot)
         return rest is None or self.holds(rest)
 
     def holds(self, node: Predicate) -> bool:
