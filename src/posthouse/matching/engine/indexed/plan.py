@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -19,16 +19,14 @@ from posthouse.matching.engine.indexed.column import Column
 from posthouse.matching.engine.indexed.kept import Kept
 from posthouse.matching.engine.indexed.net import Cast, Rows, make_net
 from posthouse.matching.engine.indexed.posting import Postings
+from posthouse.matching.engine.indexed.question import Questions
 from posthouse.matching.engine.indexed.search import IS_FAST, IS_NATIVE
 from posthouse.matching.engine.indexed.survey import Survey
 from posthouse.matching.engine.single.evaluate import asks_for_recipients
-from posthouse.matching.predicate.node import LEAVES, And, Leaf, Part, Predicate, Search, leaves
-from posthouse.matching.value.fold import Collation
+from posthouse.matching.predicate.node import LEAVES, And, Leaf, Predicate, leaves
 from posthouse.matching.value.wordlist import NO_LISTS, Lists
 
 Need = tuple[int, ...]
-# `Any`: words for some searches, patterns for others.
-Prepared = tuple[Part, Collation, Callable[..., bool], tuple[Any, ...]]
 _IS_OPEN: Final = 1
 """A flag: something is left to be judged or said of the slot."""
 _IS_DEAD: Final = 2
@@ -75,10 +73,8 @@ class Plan:
         self.always: Final = array("I")
         self.reserves: Final[dict[int, Reserve]] = {}
         """By the bit of a column."""
-        self.exact: Final[dict[Leaf, tuple[int, int]]] = {}
-        """Leaves inside of trees that are facts: the fact and the bit of its column."""
-        self.quick: Final[dict[Search, Prepared | None]] = {}
-        """Searches that have been asked before, with their words as they are compared."""
+        self.questions: Final = Questions()
+        """What is judged of messages, shared by the predicates that ask the same."""
         self.asking: Final[set[int]] = set()
         """Slots of predicates that look at single recipients."""
         self.cast: Cast | None = None
@@ -244,7 +240,7 @@ class Builder:
             clue = self._survey.clue(leaf)
             if isinstance(clue, Clue) and clue.is_exact and self._is_looked_up(clue):
                 column = self._survey.column(clue.part, clue.group)
-                self._plan.exact[leaf] = self._survey.fact(clue), column.bit
+                self._plan.questions.exact[leaf] = self._survey.fact(clue), column.bit
                 self._first |= column.bit
 
     def _post(self, slot: int, second: int, ways: tuple[Access, ...]) -> None:

@@ -88,12 +88,10 @@ def look(plan: Plan, records: Sequence[Record], *, columns: tuple[Column, ...] |
 
 
 def _look_at(columns: tuple[Column, ...], rows: list[Row]) -> None:
+    grounds, facts = [row.ground for row in rows], [row.facts for row in rows]
     for column in columns:
-        column.begin()
-        look_at, bit = column.look, column.bit
-        for row in rows:
-            if not look_at(row.ground, row.facts):
-                row.open |= bit
+        for place in column.look_at_each(grounds, facts):
+            rows[place].open |= column.bit
 
 
 def candidates(plan: Plan, records: Sequence[Record]) -> list[int]:
@@ -119,6 +117,8 @@ def _settle(plan: Plan, row: Row) -> dict[int, Truth]:
         found = compress(chain.from_iterable(slots), map(facts.__contains__, chain.from_iterable(seconds)))
         needed, holds = plan.needed, facts.issuperset
         chosen = [slot for slot in chain(plan.always, found) if holds(needed(slot))]
+    if not chosen:
+        return {}
     if plan.only_true:
         return {slot: TRUE for slot in chosen if row.is_true(slot)}
     return {slot: TRUE if (rest := rests.get(slot)) is None else row.judge(rest) for slot in chosen}
