@@ -227,7 +227,7 @@ class Column:
             for length, ends in lengths.items():
                 into.update(ends.get(folded[-length:], ()))
         if value.isascii():
-            self._search_ascii(value, into)
+            self._search_ascii(value, into, ground=ground)
             return
         for collation, search in self.word_searches.items():
             search.find(ground.folded(value, collation).encode("utf-8", "surrogatepass"), into)
@@ -239,10 +239,11 @@ class Column:
             else:
                 patterns.find(text, into)
 
-    def _search_ascii(self, value: str, into: set[int]) -> None:
+    def _search_ascii(self, value: str, into: set[int], *, ground: Ground) -> None:
         """Search a text that every collation leaves as it is, but for its case."""
         written = value.encode()
-        small = written.lower()
+        # Whoever judges a word of it asks for the same.
+        small = ground.folded(value, "folded").encode()
         for collation, search in self.word_searches.items():
             search.find(small if collation in ("folded", "ascii") else written, into)
         for collation, patterns in self.pattern_searches.items():
