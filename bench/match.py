@@ -173,8 +173,8 @@ def _ask_sieve(compiled: Compiled, tests: Sequence[str], records: Sequence[Recor
     theirs = {(place, number) for place, numbers in enumerate(hits) for number in numbers}
     note = (
         f"a process for each mail, which alone takes {starting / len(mails) * 1_000:.1f} ms of "
-        f"{spent / len(mails) * 1_000:.1f}; reads the mail too; of {len(ours)} hits of ours {len(ours & theirs)} are its "
-        f"{len(theirs)}"
+        f"{spent / len(mails) * 1_000:.1f}; reads the mail too; "
+        f"of {len(ours)} hits of ours {len(ours & theirs)} are its {len(theirs)}"
     )
     return figure_of("match_sieve_peer_per_s", sieve.WHO, values=[len(mails) / spent], note=note)
 
