@@ -15,7 +15,7 @@ can_make_venv() { "$1" -c 'import ensurepip, venv' 2>/dev/null; }
 
 # The stamp says what the environment was made from. Its place counts too: scripts inside hold their full path.
 fingerprint() { { pwd; cat "requirements/$1.lock" pyproject.toml $(compiled); } | cksum; }
-compiled() { find src -name '*.c' | sort; }
+compiled() { find src -name '*.[ch]' | sort; }
 
 is_ready() {
     local stamp="$venv/.$1-stamp"
