@@ -21,7 +21,10 @@ from posthouse.matching.value.fold import fold
 from posthouse.matching.value.record import Record
 from posthouse.message.attribute import Int32
 
-pytestmark = pytest.mark.skipif(not IS_NATIVE, reason="no C compiler was there when Posthouse was installed")
+pytestmark = [
+    pytest.mark.service("C compiler"),
+    pytest.mark.skipif(not IS_NATIVE, reason="no C compiler was there when Posthouse was installed"),
+]
 
 # Few letters, so that words stand in each other and in the texts.
 WORDS = st.text("abé", min_size=1, max_size=9).map(str.encode)
