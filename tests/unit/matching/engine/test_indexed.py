@@ -80,7 +80,7 @@ def draw(seed: int, predicates: int = 20, records: int = 20) -> tuple[dict[int, 
     return drawn, tuple(draw_record(chance) for _ in range(records))
 
 
-@settings(max_examples=350)
+@settings(max_examples=160)
 @given(SEEDS, st.booleans(), st.booleans())
 def test_says_what_the_single_engine_says(seed: int, only_true: bool, is_fast: bool) -> None:
     predicates, records = draw(seed)
@@ -114,7 +114,7 @@ def chosen(hits: Hits, numbers: Container[int]) -> Hits:
 
 
 def test_predicates_made_of_pieces_are_judged_the_same() -> None:
-    assert hunt(1) == hunt(2) == 100_000
+    assert hunt(Random().getrandbits(32)) == 100_000
 
 
 @pytest.mark.fuzz
@@ -184,7 +184,7 @@ def draw_subscription(chance: Random, *, is_plain: bool) -> Predicate:
     return parts[0] if len(parts) == 1 else And(parts)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(SEEDS, st.booleans(), st.sampled_from((True, True, False)), st.sampled_from((0.0, 0.0, 0.02, 0.3)))
 def test_subscriptions_find_the_events_that_the_single_engine_finds(
     seed: int, is_fast: bool, is_plain: bool, odd: float
