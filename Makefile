@@ -53,4 +53,5 @@ upgrade: ## the same, with the newest version of everything
 
 clean: ## remove everything that was made here, the environment included
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist src/*.egg-info
+	@find src -name '*.abi3.so' -delete
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

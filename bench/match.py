@@ -1,4 +1,4 @@
-"""Many rules before mails, many subscriptions before events: the indexed engine beside `re` in a loop and RE2 sets."""
+"""Many rules before mails, many subscriptions before events: the indexed engine beside `re`, RE2 sets and Sieve."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
+import msgspec
+
 # The library has no types of its own.
 import re2  # type: ignore[import-untyped]
 
 from bench import policy, subscription
 from bench.figure import OURS, Contest, Figure, Results, figure_of, percentile
+from bench.peer import sieve
 from bench.plan import Plan
 from posthouse.matching.engine.indexed.change import Standing
 from posthouse.matching.engine.indexed.plan import Plan as Compiled
@@ -22,7 +25,7 @@ from posthouse.matching.engine.indexed.plan import compile_plan
 from posthouse.matching.engine.indexed.sweep import match
 from posthouse.matching.engine.single.evaluate import evaluate_batch
 from posthouse.matching.match import TRUE, Hits
-from posthouse.matching.predicate.node import Predicate, Search, Texts, leaves
+from posthouse.matching.predicate.node import And, Predicate, Search, Texts, leaves
 from posthouse.matching.value.record import Record
 
 _MAILS: Final = {"quick": 60, "short": 600, "full": 6_000}
@@ -144,6 +147,51 @@ def _pattern(leaf: object) -> str:
     return text if leaf.sign == "matches" else rf"\b{text}\b" if leaf.sign == "word" else text
 
 
+async def measure_sieve(plan: Plan) -> Results:
+    """Those of 1,000 rules that Sieve can say, beside the program that tries Sieve scripts."""
+    corpus = policy.read_corpus(plan.seed, _MAILS[plan.scale.name])
+    drawn = policy.draw_rules(corpus, 100 if plan.scale.name == "quick" else 1_000, mix="frequent", seed=plan.seed)
+    tests = {rule: test for rule in dict.fromkeys(map(_as_contains, drawn)) if (test := sieve.said_in_sieve(rule))}
+    compiled = compile_plan(tuple(tests))
+    _compare(compiled, dict(enumerate(tests)), corpus.records)
+    rates, hits = _rates(compiled, corpus.records, _BATCH, plan.scale.rounds)
+    note = f"{len(tests)} rules that Sieve can say, {hits / len(corpus.records):.2f} a mail true or unknown"
+    ours = figure_of("match_sieve_per_s", OURS, values=rates, note=note)
+    sample = [record for record in corpus.records if record.mail is not None][: 3 if plan.scale.name == "quick" else 60]
+    return [ours, sieve.MISSING if sieve.is_missing() else _ask_sieve(compiled, tuple(tests.values()), sample)]
+
+
+def _ask_sieve(compiled: Compiled, tests: Sequence[str], records: Sequence[Record]) -> Figure:
+    """Ask mail by mail; what it takes to start the process and to read the script is told beside it."""
+    mails = [sieve.as_mail(record.mail) for record in records if record.mail is not None]
+    found = match(compiled, records)
+    ours = {hit[:2] for hit in zip(found.row, found.predicate, found.truth, strict=True) if hit[2] is TRUE}
+    with sieve.sieve_test(("false",)) as empty, sieve.sieve_test(tests) as script:
+        script.hits(mails[0])
+        _, starting = _time_children(empty, mails)
+        hits, spent = _time_children(script, mails)
+    theirs = {(place, number) for place, numbers in enumerate(hits) for number in numbers}
+    note = (
+        f"a process for each mail, which alone takes {starting / len(mails) * 1_000:.1f} ms of "
+        f"{spent / len(mails) * 1_000:.1f}; reads the mail too; "
+        f"of {len(ours)} hits of ours {len(ours & theirs)} are its {len(theirs)}"
+    )
+    return figure_of("match_sieve_peer_per_s", sieve.WHO, values=[len(mails) / spent], note=note)
+
+
+def _time_children(script: sieve.SieveTest, mails: Sequence[bytes]) -> tuple[list[list[int]], float]:
+    started = sieve.time_of_children()
+    hits = [script.hits(mail) for mail in mails]
+    return hits, sieve.time_of_children() - started
+
+
+def _as_contains(rule: Predicate) -> Predicate:
+    """Ask for words as Sieve does, wherever they stand."""
+    if isinstance(rule, And):
+        return And(tuple(map(_as_contains, rule.parts)))
+    return msgspec.structs.replace(rule, sign="contains") if isinstance(rule, Search) and rule.sign == "word" else rule
+
+
 # --- subscriptions ----------------------------------------------------------------------------------------------------
 
 
@@ -210,6 +258,7 @@ CONTESTS: Final = (
         ),
         measure_rules,
     ),
+    Contest(("match_sieve_per_s",), measure_sieve),
     Contest(tuple(f"match_subscriptions_{name}_per_s" for name in _SHORT_NAMES.values()), measure_subscriptions),
     Contest(("match_subscription_bytes",), measure_weight),
     Contest(("match_change_ms",), measure_change),

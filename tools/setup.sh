@@ -14,7 +14,8 @@ fit() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; 
 can_make_venv() { "$1" -c 'import ensurepip, venv' 2>/dev/null; }
 
 # The stamp says what the environment was made from. Its place counts too: scripts inside hold their full path.
-fingerprint() { { pwd; cat "requirements/$1.lock" pyproject.toml; } | cksum; }
+fingerprint() { { pwd; cat "requirements/$1.lock" pyproject.toml $(compiled); } | cksum; }
+compiled() { find src -name '*.[ch]' | sort; }
 
 is_ready() {
     local stamp="$venv/.$1-stamp"
@@ -55,6 +56,21 @@ make_venv() {
     "$python" -m venv "$venv"
 }
 
+can_compile() {
+    command -v cc >/dev/null || command -v gcc >/dev/null || return 1
+    "$venv/bin/python" -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))'
+}
+
+# Tests and figures want the compiled part; an office works without it, and `make run` asks for nothing.
+install_compiler() {
+    can_compile && return 0
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
+    say "installing a C compiler and the headers of Python ..."
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends gcc libc6-dev \
+        "$("$venv/bin/python" -c 'import sys; print("python%d.%d-dev" % sys.version_info[:2])')"; } >/dev/null 2>&1 \
+        || say "posthouse: no C compiler could be installed; the engine runs without its compiled part"
+}
+
 # Neighbours that mail and rules are tried against. Whoever cannot install them has those tests skipped; CI has them fail.
 install_neighbours() {
     local missing="" policy=/usr/sbin/policy-rc.d ours=""
@@ -87,6 +103,9 @@ rm -f "$venv/.run-stamp" "$venv/.test-stamp"
 say "installing requirements/$want.lock ..."
 pip=("$venv/bin/python" -m pip --disable-pip-version-check install -qq --no-input)
 "${pip[@]}" --prefer-binary --require-hashes -r "requirements/$want.lock"
+[ "$want" != test ] || install_compiler
+# What was compiled from older sources must not outlive them.
+find src -name '*.abi3.so' -delete
 "${pip[@]}" --no-deps --no-build-isolation -e .
 [ "$want" != test ] || install_neighbours
 fingerprint "$want" >"$venv/.$want-stamp"

@@ -22,6 +22,7 @@ import msgspec
 import posthouse
 from posthouse.cli.printer import shown_path
 from posthouse.errors import PosthouseError
+from posthouse.matching.engine.indexed.search import IS_NATIVE
 from posthouse.office.calls import AskStatus
 from posthouse.server.assemble import reach_house
 from posthouse.server.quantity import print_size
@@ -52,6 +53,7 @@ def examine_machine() -> Iterator[Finding]:
     for library in ("apsw", "uvloop", "msgspec", "click", "rich", "structlog"):
         yield _library(library)
     yield _open_files()
+    yield _compiled()
     yield _java()
     for library, extra, purpose in (
         ("pyspark", "pipeline", "the data pipeline"),
@@ -106,6 +108,20 @@ def _program(names: tuple[str, ...], package: str, *, purpose: str) -> Finding:
         name=names[0], state="ok" if found else "missing", found=found or "", purpose=purpose,
         remedy="" if found else _apt(package),
     )  # fmt: skip
+
+
+def _compiled() -> Finding:
+    """Say whether the part of the engine that is written in C was compiled when Posthouse was installed."""
+    source = _source()
+    wanted = "posthouse" if source is None else f"-e {shlex.quote(shown_path(source))}"
+    again = f"{shlex.quote(shown_path(sys.executable))} -m pip install --force-reinstall --no-deps {wanted}"
+    return Finding(
+        name="compiled engine",
+        state="ok" if IS_NATIVE else "missing",
+        found="compiled here" if IS_NATIVE else "",
+        purpose="many subscriptions and rules at speed",
+        remedy="" if IS_NATIVE else f"{_apt('gcc python3-dev')}, then {again}",
+    )
 
 
 def _java() -> Finding:

@@ -88,8 +88,9 @@ def test_the_doctor_finds_what_an_office_needs(terminal: Terminal) -> None:
     assert ran.document.keys() == {"healthy", "findings"}
     assert (ran.code, ran.document["healthy"]) == (0, True)
     findings = {finding["name"]: finding for finding in ran.document["findings"]}
-    assert {"Python", "apsw", "uvloop", "open files", "Java 17", "chromium", "smtp-source", "pyspark", "psycopg",
-            "nats-py", "file system", "free room", "writing", "store"} <= findings.keys()  # fmt: skip
+    assert {"Python", "apsw", "uvloop", "open files", "Java 17", "chromium", "smtp-source", "pyspark",
+            "psycopg", "nats-py", "compiled engine", "file system", "free room", "writing",
+            "store"} <= findings.keys()  # fmt: skip
     assert all(finding["remedy"] for finding in findings.values() if finding["state"] == "missing")
     assert "SQLite 3." in findings["apsw"]["found"]
     assert terminal.run("doctor").code == 0

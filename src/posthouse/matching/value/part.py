@@ -289,7 +289,7 @@ def header(record: Record, asked: Asked) -> Reading:
     if record.mail is None:
         return missing(f"header {name}, as it is no mail")
     wanted = name.lower()
-    found = tuple(value for known, value in record.mail.headers if known == wanted)
+    found = tuple([value for known, value in record.mail.headers if known == wanted])
     if "headers" in record.mail.unknown or wanted in record.mail.unknown:
         return Reading(found, "partial" if found else "unreadable", "the headers could not be read to their end")
     return many(found) if found else missing(f"header {name}")

@@ -86,11 +86,11 @@ def _sweep_numbers(column: Column, values: Sequence[Any], facts: Sequence[set[in
         _add(map(keys.get, values), facts)
     cells, bounds = column.cells, column.bounds
     if cells is not None and cells.is_asked:
-        around, edges = cells.around, cells.edges
+        facts_at, edges = cells.around, cells.edges
         for into, value in zip(facts, values, strict=True):
             if value is not None:
                 # No number stands before the first edge; what is no number at all may stand where it likes.
-                into.update(around[bisect_left(edges, value) or 1])
+                into.update(facts_at(bisect_left(edges, value) or 1))
     if bounds:
         for into, value in zip(facts, values, strict=True):
             if value is not None:

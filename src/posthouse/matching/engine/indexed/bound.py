@@ -13,11 +13,12 @@ MOST_BOUNDS: Final = 500
 class Bounds:
     """All bounds of a column, each with the fact that a number lies beyond it."""
 
-    __slots__ = ("_rows", "_unsorted")
+    __slots__ = ("_unsorted", "rows")
 
     def __init__(self) -> None:
         self._unsorted: Final[dict[tuple[Sign, float], int]] = {}
-        self._rows: Final[dict[Sign, tuple[list[float], list[int]]]] = {}
+        self.rows: Final[dict[Sign, tuple[list[float], list[int]]]] = {}
+        """By sign: the bounds, ascending, and their facts, once they are sorted."""
 
     def add(self, sign: Sign, bound: float, *, fact: int) -> int:
         """Hold a fact for numbers beyond a bound; gives the one that is held already if there is one."""
@@ -29,7 +30,7 @@ class Bounds:
     def seal(self) -> None:
         """Sort the bounds, when no more are to come."""
         for (sign, bound), fact in sorted(self._unsorted.items()):
-            bounds, facts = self._rows.setdefault(sign, ([], []))
+            bounds, facts = self.rows.setdefault(sign, ([], []))
             bounds.append(bound)
             facts.append(fact)
 
@@ -37,7 +38,7 @@ class Bounds:
         """Add the facts about one number."""
         if value != value:  # noqa: PLR0124  NaN is what differs from itself, and lies beyond nothing
             return
-        for sign, (bounds, facts) in self._rows.items():
+        for sign, (bounds, facts) in self.rows.items():
             if sign == ">":
                 into.update(facts[: bisect_left(bounds, value)])
             elif sign == ">=":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -18,21 +19,22 @@ _Cell = tuple[int, int, int]
 class Cells:
     """A grid over the bounds that are asked for, fine where there are many of them."""
 
-    __slots__ = ("_facts", "around", "edges")
+    __slots__ = ("_found", "edges", "facts", "starts")
 
     def __init__(self, bounds: Iterable[float]) -> None:
         ordered = sorted(set(bounds))
         step = max(1, -(-len(ordered) // MOST_EDGES))
         # Left of the first edge there is nothing but what has no number.
         self.edges: Final[list[float]] = [-math.inf, *ordered[::step]]
-        self._facts: Final[dict[_Cell, int]] = {}
-        self.around: list[tuple[int, ...]] = []
-        """The facts that hold for a number, by its place between the edges."""
+        self._found: Final[dict[_Cell, int]] = {}
+        self.starts: Final = array("I")
+        """By the place of a number between the edges: where the facts that hold for it begin."""
+        self.facts: Final = array("I")
 
     @property
     def is_asked(self) -> bool:
         """Whether any range has its fact here."""
-        return bool(self._facts)
+        return bool(self._found)
 
     def width(self, low: float, high: float) -> float:
         """Give the share of all places that lie in the cells that cover a range."""
@@ -56,9 +58,9 @@ class Cells:
             size += 2
 
     def _fact(self, cell: _Cell, make: Callable[[], int]) -> int:
-        known = self._facts.get(cell)
+        known = self._found.get(cell)
         if known is None:
-            known = self._facts[cell] = make()
+            known = self._found[cell] = make()
         return known
 
     def _cover(self, low: float, high: float) -> list[_Cell]:
@@ -76,9 +78,14 @@ class Cells:
 
     def seal(self) -> None:
         """Write down for every place which facts hold there, when no more are to come."""
-        sizes = sorted({(size, grid) for size, grid, _ in self._facts})
-        around: list[tuple[int, ...]] = [()]
-        for place in range(1, len(self.edges) + 1):
+        sizes = sorted({(size, grid) for size, grid, _ in self._found})
+        self.starts.append(0)
+        for place in range(len(self.edges) + 1):
             cells = ((size, grid, (place + (1 << (size - 1) if grid == 2 else 0)) >> size) for size, grid in sizes)
-            around.append(tuple(self._facts[cell] for cell in cells if cell in self._facts))
-        self.around = around
+            # Before the first edge stands nothing.
+            self.facts.extend(self._found[cell] for cell in cells if place and cell in self._found)
+            self.starts.append(len(self.facts))
+
+    def around(self, place: int) -> array[int]:
+        """Give the facts that hold at a place."""
+        return self.facts[self.starts[place] : self.starts[place + 1]]

@@ -87,10 +87,10 @@ class Standing:
     def _apply(self, number: int, predicate: Predicate | None) -> None:
         slot = self._plan.slot(number)
         if slot is not None:
-            self._plan.dead.add(slot)
+            self._plan.bury(slot)
         slot = self._slots.pop(number, None)
         if slot is not None:
-            self._loose.dead.add(slot)
+            self._loose.bury(slot)
         if predicate is not None:
             self._slots[number] = self._builder.add(number, predicate)
             self._builder.show_columns()

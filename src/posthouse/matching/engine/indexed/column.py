@@ -15,6 +15,7 @@ from posthouse.matching.engine.indexed.cell import Cells
 from posthouse.matching.engine.indexed.pattern import lowered
 from posthouse.matching.engine.indexed.search import (
     IS_FAST,
+    IS_NATIVE,
     Filed,
     PatternSearch,
     TextSearch,
@@ -22,7 +23,7 @@ from posthouse.matching.engine.indexed.search import (
     make_pattern_search,
     make_word_search,
 )
-from posthouse.matching.engine.indexed.stable import stable_of
+from posthouse.matching.engine.indexed.stable import Stable, stable_of
 from posthouse.matching.engine.single.ground import Ground
 from posthouse.matching.engine.single.leaf import MAX_PAIRS
 from posthouse.matching.predicate.node import Part
@@ -107,7 +108,7 @@ class Column:
         """Hold a fact for text in which a widened pattern stands."""
         self._patterns.setdefault(collation, []).append((pattern, fact))
 
-    def seal(self, *, is_fast: bool = IS_FAST) -> None:
+    def seal(self, *, is_fast: bool = IS_FAST, is_native: bool = IS_NATIVE) -> None:
         """Make what is looked for in texts and the cells; nothing is added to them afterwards."""
         if self.cells is not None:
             self.cells.seal()
@@ -115,7 +116,9 @@ class Column:
         is_short = self.asked.part.name == "attribute"
         for collation, words in self._words.items():
             filed: Filed = file_words(words)
-            self.word_searches[collation] = make_word_search(filed, is_short=is_short, is_fast=is_fast)
+            self.word_searches[collation] = make_word_search(
+                filed, is_short=is_short, is_fast=is_fast, is_native=is_native
+            )
         for collation, patterns in self._patterns.items():
             self.pattern_searches[collation] = make_pattern_search(file_words(patterns), is_fast=is_fast)
         self._words.clear()
@@ -123,28 +126,41 @@ class Column:
 
     # --- what holds ---------------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Forget what may have changed since the last batch."""
-        if self._stable is not None and self._stable.is_for_a_batch:
+    def look_at_each(self, grounds: Sequence[Ground], facts: Sequence[set[int]]) -> list[int]:
+        """Add the facts that hold in each message of a batch, and give the places of those they do not decide."""
+        if self._stable is None:
+            look = self._look
+            pairs = zip(grounds, facts, strict=True)
+            return [place for place, (ground, into) in enumerate(pairs) if not look(ground, into)]
+        if self._stable.is_for_a_batch:
+            # It may have changed since the last one.
             self._seen.clear()
+        return self._look_at_stable(self._stable, grounds, facts)
 
     def look(self, ground: Ground, into: set[int]) -> bool:
         """Add the facts that hold, and say whether they decide: not where values are missing, cut or of other types."""
-        stable = self._stable
-        if stable is None:
-            return self._look(ground, into)
-        beside = stable.beside(ground.record)
-        if beside is not self._beside or len(self._seen) > _MOST_SEEN:
-            self._seen.clear()
-            self._beside = beside
-        key = stable.key(ground.record)
-        seen = self._seen.get(key)
-        if seen is None:
-            facts: set[int] = set()
-            is_decided = self._look(ground, facts)
-            seen = self._seen[key] = (tuple(facts), is_decided)
-        into.update(seen[0])
-        return seen[1]
+        return not self.look_at_each((ground,), (into,))
+
+    def _look_at_stable(self, stable: Stable, grounds: Sequence[Ground], facts: Sequence[set[int]]) -> list[int]:
+        is_open = []
+        key_of, beside_of = stable.key, stable.beside
+        for place, (ground, into) in enumerate(zip(grounds, facts, strict=True)):
+            record = ground.record
+            beside = beside_of(record)
+            if beside is not self._beside or len(self._seen) > _MOST_SEEN:
+                self._seen.clear()
+                self._beside = beside
+            key = key_of(record)
+            seen = self._seen.get(key)
+            if seen is None:
+                found: set[int] = set()
+                is_decided = self._look(ground, found)
+                seen = self._seen[key] = (tuple(found), is_decided)
+            if seen[0]:
+                into.update(seen[0])
+            if not seen[1]:
+                is_open.append(place)
+        return is_open
 
     def _look(self, ground: Ground, into: set[int]) -> bool:
         reading = ground.read(self.asked.part)
@@ -193,7 +209,7 @@ class Column:
         if self.bounds:
             self.bounds.look(value, into)
         if self.cells is not None:
-            into.update(self.cells.around[self.cells.place(value)])
+            into.update(self.cells.around(self.cells.place(value)))
 
     def look_at_text(self, value: str, into: set[int], *, ground: Ground) -> None:
         """Add the facts about one text."""
@@ -211,7 +227,7 @@ class Column:
             for length, ends in lengths.items():
                 into.update(ends.get(folded[-length:], ()))
         if value.isascii():
-            self._search_ascii(value, into)
+            self._search_ascii(value, into, ground=ground)
             return
         for collation, search in self.word_searches.items():
             search.find(ground.folded(value, collation).encode("utf-8", "surrogatepass"), into)
@@ -223,10 +239,11 @@ class Column:
             else:
                 patterns.find(text, into)
 
-    def _search_ascii(self, value: str, into: set[int]) -> None:
+    def _search_ascii(self, value: str, into: set[int], *, ground: Ground) -> None:
         """Search a text that every collation leaves as it is, but for its case."""
         written = value.encode()
-        small = written.lower()
+        # Whoever judges a word of it asks for the same.
+        small = ground.folded(value, "folded").encode()
         for collation, search in self.word_searches.items():
             search.find(small if collation in ("folded", "ascii") else written, into)
         for collation, patterns in self.pattern_searches.items():

@@ -60,8 +60,8 @@ class Kept:
 def _press(predicate: Predicate) -> bytes | None:
     try:
         written = _pack(predicate)
-    except (TypeError, UnicodeEncodeError):
-        # A number of a kind of its own, or text that UTF-8 cannot say.
+    except (TypeError, OverflowError, UnicodeEncodeError):
+        # A number of a kind of its own or beyond 64 bits, or text that UTF-8 cannot say.
         return None
     press = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, 1, zlib.Z_FIXED, _USUAL)
     return press.compress(written) + press.flush()

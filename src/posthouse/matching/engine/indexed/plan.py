@@ -7,39 +7,31 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
 from posthouse.matching.engine.indexed.access import Access, accesses
+from posthouse.matching.engine.indexed.check import Checks
 from posthouse.matching.engine.indexed.clue import Clue
 from posthouse.matching.engine.indexed.column import Column
 from posthouse.matching.engine.indexed.kept import Kept
-from posthouse.matching.engine.indexed.range import Ranges
-from posthouse.matching.engine.indexed.search import IS_FAST
+from posthouse.matching.engine.indexed.net import Cast, Rows, make_net
+from posthouse.matching.engine.indexed.posting import Postings
+from posthouse.matching.engine.indexed.question import Questions
+from posthouse.matching.engine.indexed.search import IS_FAST, IS_NATIVE
 from posthouse.matching.engine.indexed.survey import Survey
 from posthouse.matching.engine.single.evaluate import asks_for_recipients
-from posthouse.matching.predicate.node import LEAVES, And, Leaf, Part, Predicate, Search, leaves
-from posthouse.matching.value.fold import Collation
+from posthouse.matching.predicate.node import LEAVES, And, Leaf, Predicate, leaves
 from posthouse.matching.value.wordlist import NO_LISTS, Lists
 
 Need = tuple[int, ...]
-# `Any`: words for some searches, patterns for others.
-Prepared = tuple[Part, Collation, Callable[..., bool], tuple[Any, ...]]
+_IS_OPEN: Final = 1
+"""A flag: something is left to be judged or said of the slot."""
+_IS_DEAD: Final = 2
 _CHEAP: Final = frozenset({"equal", "member", "start", "end", "range", "bound", "there"})
 """Clues that cost a lookup; where their part is read anyway they are asked before anything is judged."""
-
-
-class Posting(msgspec.Struct, gc=False):
-    """The predicates that are looked for under one fact.
-
-    Two plain rows of numbers: in a large plan most of the time goes into fetching what lies apart in memory.
-    """
-
-    slots: array[int]
-    seconds: array[int]
-    """The rarest other fact that each needs, or 0, which always holds."""
 
 
 class Reserve(msgspec.Struct):
@@ -65,24 +57,28 @@ class Plan:
         self.dead: Final[set[int]] = set()
         """Slots that are no longer in the set."""
         self.predicates: Final = Kept()
-        self.ranges: Final = Ranges()
-        """Of each slot one range of an attribute that is still to be asked before what remains."""
-        self.rests: Final[list[Predicate | None]] = []
-        """What is still to be judged of a predicate when all facts it needs hold; None where that is all of it."""
-        self.needs: Final[list[Need]] = []
+        self.flags: Final = bytearray()
+        """Of each slot what the compiled part has to know of it."""
+        self.checks: Final = Checks()
+        """Of each slot what is still to be asked of attributes before what remains."""
+        self.rests: Final[dict[int, Predicate]] = {}
+        """What is still to be judged of a predicate when all facts it needs and all checks hold, if that is not all."""
+        self.needs: Final = array("I")
         """The facts each predicate needs beside the one under which it is looked for and the rarest other."""
+        self.need_ends: Final = array("I")
+        """Of each slot, where the facts it needs end."""
         self.masks: Final[list[int]] = []
         """The columns whose facts stand for parts of the predicate."""
-        self.postings: Final[dict[int, Posting]] = {}
-        self.always: Final[list[int]] = []
+        self.postings: Final = Postings()
+        self.always: Final = array("I")
         self.reserves: Final[dict[int, Reserve]] = {}
         """By the bit of a column."""
-        self.exact: Final[dict[Leaf, tuple[int, int]]] = {}
-        """Leaves inside of trees that are facts: the fact and the bit of its column."""
-        self.quick: Final[dict[Search, Prepared | None]] = {}
-        """Searches that have been asked before, with their words as they are compared."""
+        self.questions: Final = Questions()
+        """What is judged of messages, shared by the predicates that ask the same."""
         self.asking: Final[set[int]] = set()
         """Slots of predicates that look at single recipients."""
+        self.cast: Cast | None = None
+        """The compiled part's way to find; a plan that still grows has none."""
 
     def __len__(self) -> int:
         return len(self.numbers) - len(self.dead)
@@ -90,6 +86,15 @@ class Plan:
     def predicate(self, slot: int) -> Predicate:
         """Give the predicate of a slot."""
         return self.predicates.get(slot)
+
+    def needed(self, slot: int) -> array[int]:
+        """Give the facts a slot needs beside the one under which it is looked for and the rarest other."""
+        return self.needs[self.need_ends[slot - 1] if slot else 0 : self.need_ends[slot]]
+
+    def bury(self, slot: int) -> None:
+        """Take a slot out of the set."""
+        self.dead.add(slot)
+        self.flags[slot] |= _IS_DEAD
 
     def slot(self, number: int) -> int | None:
         """Give the slot of a number, in a plan that was compiled: there the numbers ascend."""
@@ -104,6 +109,7 @@ def compile_plan(
     lists: Lists = NO_LISTS,
     only_true: bool = False,
     is_fast: bool = IS_FAST,
+    is_native: bool = IS_NATIVE,
 ) -> Plan:
     """Make a plan of predicates, numbered by their place or as the mapping says.
 
@@ -118,7 +124,7 @@ def compile_plan(
     builder.note_parts(chosen)
     for (number, predicate), ways in zip(numbered.items(), chosen, strict=True):
         builder.add(number, predicate, ways=ways)
-    builder.finish(is_fast=is_fast)
+    builder.finish(is_fast=is_fast, is_native=is_native)
     return plan
 
 
@@ -136,7 +142,6 @@ class Builder:
     def __init__(self, plan: Plan, survey: Survey) -> None:
         self._plan: Final = plan
         self._survey: Final = survey
-        self._needs: dict[Need, Need] = {}
         self._masks: dict[int, int] = {}
         self._first = 0
         self._second = 0
@@ -167,10 +172,13 @@ class Builder:
             self._note_exact(predicate)
         rest = split.rest
         if plan.only_true:
-            rest = plan.ranges.take(rest)
+            rest = plan.checks.take(rest)
         self._first |= split.mask
-        plan.needs.append(self._needs.setdefault(split.need[1:], split.need[1:]))
-        plan.rests.append(rest)
+        plan.needs.extend(split.need[1:])
+        plan.need_ends.append(len(plan.needs))
+        plan.flags.append(0 if rest is None and slot not in plan.asking else _IS_OPEN)
+        if rest is not None:
+            plan.rests[slot] = rest
         plan.masks.append(self._masks.setdefault(split.mask, split.mask))
         # Where the facts are nearly everything, the predicate itself is hardly ever looked at again.
         plan.predicates.add(predicate, is_rarely_asked=plan.only_true and flat is not None)
@@ -180,13 +188,20 @@ class Builder:
             self._post(slot, split.need[0] if split.need else 0, ways)
         return slot
 
-    def finish(self, *, is_fast: bool = IS_FAST) -> None:
+    def finish(self, *, is_fast: bool = IS_FAST, is_native: bool = IS_NATIVE) -> None:
         """Seal all columns and forget what was needed to get here."""
+        plan = self._plan
         for column in self._survey.columns.values():
-            column.seal(is_fast=is_fast)
+            column.seal(is_fast=is_fast, is_native=is_native)
+        plan.postings.seal(self._survey.next_fact)
+        plan.checks.forget()
         self.show_columns()
         self._survey.forget()
-        self._needs = {}
+        if is_native:
+            rows = Rows(
+                *(plan.numbers, plan.flags, plan.postings, plan.need_ends, plan.needs, plan.checks, plan.always),
+            )
+            plan.cast = make_net(plan.columns if plan.only_true else (), rows)
 
     def show_columns(self) -> None:
         """Let the plan look at all columns that hold a fact or may leave a predicate open."""
@@ -225,17 +240,13 @@ class Builder:
             clue = self._survey.clue(leaf)
             if isinstance(clue, Clue) and clue.is_exact and self._is_looked_up(clue):
                 column = self._survey.column(clue.part, clue.group)
-                self._plan.exact[leaf] = self._survey.fact(clue), column.bit
+                self._plan.questions.exact[leaf] = self._survey.fact(clue), column.bit
                 self._first |= column.bit
 
     def _post(self, slot: int, second: int, ways: tuple[Access, ...]) -> None:
         plan, first = self._plan, ways[0]
         for fact in self._facts(first):
-            posting = plan.postings.get(fact)
-            if posting is None:
-                posting = plan.postings[fact] = Posting(array("I"), array("I"))
-            posting.slots.append(slot)
-            posting.seconds.append(second)
+            plan.postings.add(fact, slot, second=second)
         if plan.only_true:
             return
         stand_in = next((access for access in ways[1:] if not access.columns & first.columns), None)

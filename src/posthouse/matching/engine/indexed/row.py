@@ -6,7 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Final, cast
 
-from posthouse.matching.engine.indexed.plan import Plan, Prepared
+from posthouse.matching.engine.indexed.plan import Plan
+from posthouse.matching.engine.indexed.question import Form, Question
 from posthouse.matching.engine.single.evaluate import holding, truth_at
 from posthouse.matching.engine.single.ground import Ground
 from posthouse.matching.engine.single.leaf import judge_leaf
@@ -29,49 +30,13 @@ from posthouse.matching.predicate.node import (
     terms,
 )
 from posthouse.matching.value.catalogue import CATALOGUE
-from posthouse.matching.value.fold import Collation, fold
 from posthouse.matching.value.record import Record
-from posthouse.matching.value.regex import Regex, compile_regex
 from posthouse.message.attribute import Int32
 
 _ORDERS: Final[dict[str, Callable[[float, float], bool]]] = {
     "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 _PLAIN: Final = frozenset({int, Int32, float})
-
-
-def stands_alone(text: str, word: str) -> bool:
-    """Say whether a word stands in a text with no letter, digit or underscore beside it."""
-    start = text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        before, behind = text[start - 1 : start] if start else "", text[end : end + 1]
-        if not (before.isalnum() or before == "_" or behind.isalnum() or behind == "_"):
-            return True
-        start = text.find(word, start + 1)
-    return False
-
-
-def _matches(text: bytes, pattern: Regex) -> bool:
-    # Bytes for text: the place is of no interest here, and need not be counted in characters.
-    return pattern.search(text) is not None  # type: ignore[arg-type]
-
-
-def prepare(leaf: Search) -> Prepared | None:
-    """Make a search ready to be asked of many messages; None for one that is left to `single`."""
-    part, texts = leaf.term, leaf.texts
-    if not isinstance(part, Part) or not isinstance(texts, Texts):
-        return None
-    if leaf.sign == "matches":
-        has_case = leaf.collation in ("cased", "exact")
-        return part, leaf.collation, _matches, tuple(compile_regex(text, has_case=has_case) for text in texts.values)
-    finds = _FINDS.get(leaf.sign)
-    return finds and (part, leaf.collation, finds, tuple(fold(text, leaf.collation) for text in texts.values))
-
-
-_FINDS: Final[dict[str, Callable[..., bool]]] = {
-    "contains": operator.contains, "word": stands_alone, "starts": str.startswith, "ends": str.endswith,
-}  # fmt: skip
 
 
 class Row:
@@ -86,8 +51,9 @@ class Row:
         self.facts: set[int] = {0}
         self.open = 0
         """The bits of the columns whose facts do not decide."""
-        self._texts: dict[tuple[Part, str, bool], tuple[str, ...] | tuple[bytes, ...] | None] = {}
-        self._known: dict[Predicate, Truth] = {}
+        self._texts: dict[int, tuple[str, ...] | tuple[bytes, ...] | None] = {}
+        """By the number of their form."""
+        self._known: dict[Question, Truth] = {}
 
     @property
     def ground(self) -> Ground:
@@ -111,17 +77,28 @@ class Row:
 
     def is_true(self, slot: int) -> bool:
         """Say whether a predicate is true whose facts hold, if only truth is sought."""
-        ranges = self._plan.ranges
-        place = ranges.places[slot]
-        if place:
-            value = self.record.attributes.get(ranges.names[place])
+        checks = self._plan.checks
+        for at in checks.ranges(slot):
+            value = self.record.attributes.get(checks.names[checks.range_places[at]])
             if value is None:
                 return False
             if type(value) not in _PLAIN:
                 return self.truth(slot) is TRUE
-            if not ranges.lows[slot] <= value <= ranges.highs[slot]:  # type: ignore[operator]  # plain, as just asked
+            if not checks.lows[at] <= value <= checks.highs[at]:  # type: ignore[operator]  # plain, as just asked
                 return False
-        rest = self._plan.rests[slot]
+        for at in checks.wanted(slot):
+            value = self.record.attributes.get(checks.names[checks.text_places[at]])
+            if value is None:
+                return False
+            if type(value) is not str:
+                return self.truth(slot) is TRUE
+            if checks.texts[checks.text_numbers[at]] not in value:
+                return False
+        return self.is_rest_true(slot)
+
+    def is_rest_true(self, slot: int) -> bool:
+        """Say whether what remains of a predicate is true, if only truth is sought."""
+        rest = self._plan.rests.get(slot)
         return rest is None or self.holds(rest)
 
     def holds(self, node: Predicate) -> bool:
@@ -165,10 +142,13 @@ class Row:
 
     def judge(self, node: Predicate) -> Truth:
         """Judge a predicate or what remains of one."""
-        if isinstance(node, And):
-            return all_of(map(self.judge, node.parts))
-        if isinstance(node, Or):
-            return any_of(map(self.judge, node.parts))
+        kind = type(node)
+        if kind is Search:
+            return self._answer(self._question(node))  # type: ignore[arg-type]  # as its type says
+        if kind is And:
+            return all_of(map(self.judge, node.parts))  # type: ignore[union-attr]  # as its type says
+        if kind is Or:
+            return any_of(map(self.judge, node.parts))  # type: ignore[union-attr]  # as its type says
         if isinstance(node, Xor):
             return odd_of(map(self.judge, node.parts))
         if isinstance(node, Not):
@@ -177,10 +157,19 @@ class Row:
             quick = self._compare(node)
             if quick is not None:
                 return quick
-        known = self._known.get(node)
+        return self._answer(self._question(node))  # type: ignore[arg-type]  # what joins others is dealt with above
+
+    def _question(self, leaf: Leaf | Quantified) -> Question:
+        # Where only truth is sought, what a plan keeps of a predicate is unpacked for one message.
+        questions = self._plan.questions
+        return questions.ask(leaf) if self._plan.only_true else questions.ask_again(leaf)
+
+    def _answer(self, question: Question) -> Truth:
+        known = self._known.get(question)
         if known is None:
-            known = self._quantify(node) if isinstance(node, Quantified) else self._look(node)
-            self._known[node] = known
+            leaf = question.leaf
+            known = self._quantify(leaf) if isinstance(leaf, Quantified) else self._look(leaf, question)
+            self._known[question] = known
         return known
 
     def _compare(self, leaf: Compare) -> Truth | None:
@@ -199,59 +188,45 @@ class Row:
         if node.quantifier == "any" and node.over == "recipient" and isinstance(node.part, InList | Compare):
             term = terms(node.part)[0]
             is_of_recipients = isinstance(term, Part) and CATALOGUE[term.name].scope == "recipient"
-            known = self._known_by_fact(node.part) if is_of_recipients else None
+            known = self._known_by_fact(self._question(node.part)) if is_of_recipients else None
             if known is not None:
                 return known
         return truth_at(node, self.ground)
 
-    def _known_by_fact(self, leaf: Leaf) -> Truth | None:
-        fact, bit = self._plan.exact.get(leaf, (0, 0))
-        if not fact or self.open & bit:
+    def _known_by_fact(self, question: Question) -> Truth | None:
+        if not question.fact or self.open & question.bit:
             return None
         # Where only truth is sought nobody has looked whether the part is there at all.
-        return TRUE if fact in self.facts else None if self._plan.only_true else FALSE
+        return TRUE if question.fact in self.facts else None if self._plan.only_true else FALSE
 
-    def _look(self, leaf: Leaf) -> Truth:
-        known = self._known_by_fact(leaf)
+    def _look(self, leaf: Leaf, question: Question) -> Truth:
+        known = self._known_by_fact(question)
         if known is not None:
             return known
-        if isinstance(leaf, Search):
-            quick = self._search(leaf)
-            if quick is not None:
-                return quick
-        return judge_leaf(leaf, self.ground)
-
-    def _search(self, leaf: Search) -> Truth | None:
-        """Search for words or patterns in what is known as a whole, without their places."""
-        quick = self._plan.quick
-        if leaf not in quick:
-            quick[leaf] = prepare(leaf)
-        prepared = quick[leaf]
-        if prepared is None:
-            return None
-        part, collation, finds, wanted = prepared
-        folded = self._folded(part, collation, is_pattern=finds is _matches)
-        if folded is None:
-            return None
-        for text in folded:
+        texts = None if question.finder is None else self._folded(question.finder.form)
+        if texts is None or question.finder is None:
+            return judge_leaf(leaf, self.ground)
+        finds, wanted = question.finder.finds, question.finder.wanted
+        # Words or patterns in what is known as a whole, without their places.
+        for text in texts:
             for each in wanted:
                 if finds(text, each):
                     return TRUE
         return FALSE
 
-    def _folded(
-        self, part: Part, collation: Collation, *, is_pattern: bool
-    ) -> tuple[str, ...] | tuple[bytes, ...] | None:
+    def _folded(self, form: Form) -> tuple[str, ...] | tuple[bytes, ...] | None:
         """Give the texts of a part as they are searched, or None where they are not all there is."""
-        key = (part, collation, is_pattern)
-        if key not in self._texts:
-            reading = self.ground.read(part)
+        if form.number not in self._texts:
+            reading = self.ground.read(form.part)
             found: tuple[str, ...] | tuple[bytes, ...] | None = None
             if reading.state == "whole" and all(type(value) is str for value in reading.values):
                 texts = cast("tuple[str, ...]", reading.values)
-                if is_pattern:
-                    found = tuple(self.ground.searched(text, collation).encode() for text in texts)
+                if form.is_pattern:
+                    found = tuple(
+                        text.encode() if text.isascii() else self.ground.searched(text, form.collation).encode()
+                        for text in texts
+                    )
                 else:
-                    found = tuple(self.ground.folded(text, collation) for text in texts)
-            self._texts[key] = found
-        return self._texts[key]
+                    found = tuple(self.ground.folded(text, form.collation) for text in texts)
+            self._texts[form.number] = found
+        return self._texts[form.number]

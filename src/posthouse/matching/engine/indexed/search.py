@@ -18,7 +18,15 @@ try:
 except ImportError:  # pragma: no cover  # this platform has no wheel of it
     hyperscan = None
 
+# `Any`: None where it was not compiled; its types stand in `native.pyi`.
+native: Any
+try:
+    from posthouse.matching.engine.indexed import native
+except ImportError:  # pragma: no cover  # no compiler was there when Posthouse was installed
+    native = None
+
 IS_FAST: Final = hyperscan is not None
+IS_NATIVE: Final = native is not None
 _SEPARATOR: Final = b"\xff"
 """A byte that stands in no text of UTF-8, and so in no word."""
 _TAIL: Final = _SEPARATOR * 16
@@ -56,8 +64,13 @@ def file_words(words: Iterable[tuple[bytes, int]]) -> Filed:
     return {word: tuple(dict.fromkeys(facts)) for word, facts in filed.items()}
 
 
-def make_word_search(filed: Filed, *, is_short: bool = False, is_fast: bool = IS_FAST) -> TextSearch:
-    """Give the search for words; short texts are best searched many at a time."""
+def make_word_search(
+    filed: Filed, *, is_short: bool = False, is_fast: bool = IS_FAST, is_native: bool = IS_NATIVE
+) -> TextSearch:
+    """Give the search for words; short texts are best searched many at a time, or without Hyperscan."""
+    if is_short and is_native and native is not None:
+        lexicon: TextSearch = native.Lexicon(filed)
+        return lexicon
     return WordScan(filed, is_short=is_short) if is_fast else Trigrams(filed)
 
 
@@ -78,10 +91,7 @@ class WordScan:
         self._database: Final = _compile(words, is_literal=is_literal, is_told_once=not is_short)
 
     def find(self, text: bytes, into: set[int]) -> None:
-        found: list[int] = []
-        self._database.scan(text + _TAIL, match_event_handler=_note, context=found)
-        for number in found:
-            into.update(self._facts[number])
+        self._database.scan(text + _TAIL, match_event_handler=_NOTE, context=(self._facts, into))
 
     def find_in_each(self, texts: Sequence[bytes], into: Sequence[set[int]]) -> None:
         ends: list[int] = []
@@ -113,18 +123,18 @@ class PatternScan:
         into |= self._everywhere
         if self._database is None:
             return
-        found: list[int] = []
-        self._database.scan(text + _TAIL, match_event_handler=_note, context=found)
-        for number in found:
-            into.update(self._facts[number])
+        self._database.scan(text + _TAIL, match_event_handler=_NOTE, context=(self._facts, into))
 
     def find_everywhere(self, into: set[int]) -> None:
         """Add all facts."""
         into.update(self._everywhere, *self._facts)
 
 
-def _note(number: int, _start: int, _end: int, _flags: int, found: list[int]) -> None:
-    found.append(number)
+def _note(number: int, _start: int, _end: int, _flags: int, found: tuple[list[tuple[int, ...]], set[int]]) -> None:
+    found[1].update(found[0][number])
+
+
+_NOTE: Final = _note if native is None else native.note
 
 
 def _note_place(number: int, _start: int, end: int, _flags: int, found: list[tuple[int, int]]) -> None:

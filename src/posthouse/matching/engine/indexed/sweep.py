@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, compress
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, compress, repeat
 
 from posthouse.matching.engine.indexed.attribute import sweep_attribute
 from posthouse.matching.engine.indexed.column import Column
+from posthouse.matching.engine.indexed.net import Cast
 from posthouse.matching.engine.indexed.plan import Plan, Reserve
 from posthouse.matching.engine.indexed.row import Row
 from posthouse.matching.match import FALSE, TRUE, Hits, Truth
@@ -18,7 +19,12 @@ Found = tuple[int, int, Truth, tuple[int, ...] | None]
 
 def match(plan: Plan, records: Sequence[Record]) -> Hits:
     """Give what of a plan's predicates is true or unknown for each record; what is not there is false."""
-    return hits_of(find(plan, records))
+    if plan.cast is None or not plan.only_true:
+        return hits_of(find(plan, records))
+    rows, numbers, judged = _net(plan, plan.cast, records)
+    if not judged:
+        return Hits(tuple(rows), tuple(numbers), (TRUE,) * len(rows), (None,) * len(rows))
+    return hits_of(_merged(rows, numbers, judged))
 
 
 def hits_of(found: Sequence[Found]) -> Hits:
@@ -28,21 +34,48 @@ def hits_of(found: Sequence[Found]) -> Hits:
 
 def find(plan: Plan, records: Sequence[Record]) -> list[Found]:
     """Give the same row by row, sorted."""
-    found: list[Found] = []
-    for place, row in enumerate(look(plan, records)):
+    if plan.cast is not None and plan.only_true:
+        return _merged(*_net(plan, plan.cast, records))
+    return list(_settle_all(plan, enumerate(look(plan, records))))
+
+
+def _settle_all(plan: Plan, rows: Iterable[tuple[int, Row]]) -> Iterator[Found]:
+    for place, row in rows:
         settled = _settle_open(plan, row) if row.open else _settle(plan, row)
         if settled:
-            hits = sorted(_hits_of(plan, settled))
-            found += [
-                (place, number, truth, row.recipients(slot) if truth is TRUE else None) for number, truth, slot in hits
-            ]
-    return found
+            for number, truth, slot in sorted(_hits_of(plan, settled)):
+                yield place, number, truth, row.recipients(slot) if truth is TRUE else None
 
 
-def look(plan: Plan, records: Sequence[Record]) -> list[Row]:
-    """Give each record with its facts."""
+def _merged(rows: list[int], numbers: list[int], judged: list[Found]) -> list[Found]:
+    found: list[Found] = list(zip(rows, numbers, repeat(TRUE), repeat(None), strict=False))
+    return sorted(found + judged) if judged else found
+
+
+def _net(plan: Plan, cast: Cast, records: Sequence[Record]) -> tuple[list[int], list[int], list[Found]]:
+    """Give rows and numbers of what the compiled part finds true, and beside them what is judged here."""
+    looked: dict[int, Row] = {}
+    beside: list[set[int] | None] | None = None
+    if cast.beside:
+        looked = dict(enumerate(look(plan, records, columns=cast.beside)))
+        beside = [None if row.open else row.facts for row in looked.values()]
+    rows, numbers, unsure, left = cast.net.find(records, beside)
+    judged: list[Found] = []
+    for place, slot in unsure:
+        row = looked.get(place)
+        if row is None:
+            row = looked[place] = Row(plan, records[place])
+        if row.is_rest_true(slot):
+            judged.append((place, plan.numbers[slot], TRUE, row.recipients(slot)))
+    if left:
+        judged += _settle_all(plan, zip(left, look(plan, [records[place] for place in left]), strict=True))
+    return rows, numbers, judged
+
+
+def look(plan: Plan, records: Sequence[Record], *, columns: tuple[Column, ...] | None = None) -> list[Row]:
+    """Give each record with its facts, from all columns or some of them."""
     rows = [Row(plan, record) for record in records]
-    columns = plan.columns
+    columns = plan.columns if columns is None else columns
     if plan.only_true:
         for column in columns:
             if column.asked.part.name == "attribute":
@@ -55,12 +88,10 @@ def look(plan: Plan, records: Sequence[Record]) -> list[Row]:
 
 
 def _look_at(columns: tuple[Column, ...], rows: list[Row]) -> None:
+    grounds, facts = [row.ground for row in rows], [row.facts for row in rows]
     for column in columns:
-        column.begin()
-        look_at, bit = column.look, column.bit
-        for row in rows:
-            if not look_at(row.ground, row.facts):
-                row.open |= bit
+        for place in column.look_at_each(grounds, facts):
+            rows[place].open |= column.bit
 
 
 def candidates(plan: Plan, records: Sequence[Record]) -> list[int]:
@@ -78,34 +109,34 @@ def _hits_of(plan: Plan, settled: dict[int, Truth]) -> Iterator[tuple[int, Truth
 
 def _settle(plan: Plan, row: Row) -> dict[int, Truth]:
     """Judge the candidates of a row whose facts decide everything they stand for."""
-    facts = row.facts
-    postings = list(filter(None, map(plan.postings.get, facts)))
-    slots = chain.from_iterable([posting.slots for posting in postings])
-    seconds = chain.from_iterable([posting.seconds for posting in postings])
-    found = [*plan.always, *compress(slots, map(facts.__contains__, seconds))]
-    if not found:
+    facts, rests = row.facts, plan.rests
+    if plan.cast is not None and not plan.only_true:
+        chosen = plan.cast.net.candidates(facts)
+    else:
+        slots, seconds = plan.postings.under(facts)
+        found = compress(chain.from_iterable(slots), map(facts.__contains__, chain.from_iterable(seconds)))
+        needed, holds = plan.needed, facts.issuperset
+        chosen = [slot for slot in chain(plan.always, found) if holds(needed(slot))]
+    if not chosen:
         return {}
-    rests, needs, holds = plan.rests, plan.needs, facts.issuperset
-    chosen = [slot for slot in found if holds(needs[slot])]
     if plan.only_true:
         return {slot: TRUE for slot in chosen if row.is_true(slot)}
-    return {slot: TRUE if (rest := rests[slot]) is None else row.judge(rest) for slot in chosen}
+    return {slot: TRUE if (rest := rests.get(slot)) is None else row.judge(rest) for slot in chosen}
 
 
 def _settle_open(plan: Plan, row: Row) -> dict[int, Truth]:
     """Judge the candidates of a row in which some columns are open."""
     settled: dict[int, Truth] = {}
-    masks, needs, rests, left_open = plan.masks, plan.needs, plan.rests, row.open
+    masks, rests, left_open = plan.masks, plan.rests, row.open
     holds = row.facts.issuperset
-    for posting in filter(None, map(plan.postings.get, row.facts)):
-        for slot, second in zip(posting.slots, posting.seconds, strict=True):
-            if masks[slot] & left_open:
-                settled[slot] = row.truth(slot)
-            elif second in row.facts and holds(needs[slot]):
-                if plan.only_true:
-                    settled[slot] = TRUE if row.is_true(slot) else FALSE
-                else:
-                    settled[slot] = TRUE if (rest := rests[slot]) is None else row.judge(rest)
+    for slot, second in zip(*map(chain.from_iterable, plan.postings.under(row.facts)), strict=True):
+        if masks[slot] & left_open:
+            settled[slot] = row.truth(slot)
+        elif second in row.facts and holds(plan.needed(slot)):
+            if plan.only_true:
+                settled[slot] = TRUE if row.is_true(slot) else FALSE
+            else:
+                settled[slot] = TRUE if (rest := rests.get(slot)) is None else row.judge(rest)
     for slot in plan.always:
         settled[slot] = row.truth(slot)
     for bit, reserve in plan.reserves.items():

@@ -57,7 +57,9 @@ class Ground:
             return fold(text, collation)
         found = self._folded.get((text, collation))
         if found is None:
-            found = self._folded[text, collation] = fold(text, collation)
+            # Without case is the same as normal and then without case, and the normal form is often asked as well.
+            normal = self.folded(text, "cased") if collation == "folded" and not text.isascii() else text
+            found = self._folded[text, collation] = fold(normal, collation)
         return found
 
     def searched(self, text: str, collation: Collation) -> str:
