@@ -88,6 +88,7 @@ class House:
             for store in (stores.durable, stores.passing)
         ]
         self._intake = intake
+        meter.listener = intake.library.hear
         self._stores = stores
         self.terms = terms
         self.clock = clock
