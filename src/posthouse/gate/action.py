@@ -42,8 +42,8 @@ TABLE: Final[Mapping[ActionName, Place]] = MappingProxyType({
     "release": Place(True, True, 20, "release"),
     "copy": Place(True, True, alone=10),
     "notify": Place(True, True, alone=5),
-    "review": Place(False, True, course="review"),
-    "file": Place(False, True, course="file"),
+    "review": Place(False, True, 30, "review"),
+    "file": Place(False, True, 25, "file"),
 })  # fmt: skip
 
 

@@ -36,7 +36,7 @@ class _Part(NamedTuple):
     waiting: Luggage | None = None
 
 
-def conduct(journey: Journey, rulings: Sequence[Ruling], means: Conduct) -> Journey:
+def conduct(journey: Journey, rulings: Sequence[Ruling], *, means: Conduct) -> Journey:
     """Carry out what the rules say about a message that comes by for the first time, part by part."""
     parts = [_part(journey, ruling, means) for ruling in rulings]
     going = tuple(dict.fromkeys(name for part in parts for name in part.going))
@@ -95,12 +95,12 @@ def _emissions(
 ) -> Iterable[Emitted]:  # fmt: skip
     for side in sides:
         if side.action == "notify":
-            yield noticed(journey.message, side, writer)
+            yield noticed(journey.message, side, writer=writer)
             continue
         # Who gets it anyway needs no copy.
         others = tuple(name for name in side.to if name not in recipients)
         if others:
-            yield copied(journey.message, msgspec.structs.replace(side, to=others), writer)
+            yield copied(journey.message, msgspec.structs.replace(side, to=others), writer=writer)
 
 
 def _audits(
@@ -143,7 +143,7 @@ def _delete(_journey: Journey, _ruling: Ruling, _mine: tuple[str, ...], _means: 
 
 def _return(journey: Journey, ruling: Ruling, mine: tuple[str, ...], means: Conduct) -> _Part:
     envelope = _for_those(journey.luggage.envelope, mine)
-    emitted = returned(journey.message, envelope, ruling.saying, writer=means.writer)
+    emitted = returned(journey.message, envelope, saying=ruling.saying, writer=means.writer)
     return _Part(effects=Effects(emitted=(emitted,) if emitted is not None else ()))
 
 
@@ -151,7 +151,7 @@ def _forward(journey: Journey, ruling: Ruling, _mine: tuple[str, ...], means: Co
     if not ruling.saying:
         return _Part(going=(ruling.to,))
     side = Side(action="notify", to=(ruling.to,), saying=ruling.saying, rule=ruling.reasons[0])
-    return _Part(going=(ruling.to,), effects=Effects(emitted=(noticed(journey.message, side, means.writer),)))
+    return _Part(going=(ruling.to,), effects=Effects(emitted=(noticed(journey.message, side, writer=means.writer),)))
 
 
 def _defer(journey: Journey, ruling: Ruling, mine: tuple[str, ...], _means: Conduct) -> _Part:

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import msgspec
 
+from posthouse.gate.action import TABLE
 from posthouse.gate.rank import Beside, Proposal, rank
 from posthouse.gate.rulebook import BookRule, RuleBook
 from posthouse.gate.ruling import Ruling
@@ -59,6 +60,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     zone: tzinfo = UTC
     organisation: int = 0
     """The edition it is judged on."""
+    is_first: bool = False
+    """The first rule that decides counts, instead of the highest rank."""
     single_action: bool = False
     tell_sender: Telling = "no"
 
@@ -82,7 +85,7 @@ Note = Callable[[Subject, Sequence[Ruling]], None]
 
 
 def decide(
-    book: RuleBook, subjects: Sequence[Subject], terms: Terms, *, note: Note | None = None, is_still: bool = False
+    book: RuleBook, subjects: Sequence[Subject], *, terms: Terms, note: Note | None = None, is_still: bool = False
 ) -> Ruled:
     """Rule on a batch; `is_still` says that no figure passes a bound meanwhile, so that all can be asked in bulk."""
     broken: list[Broken] = []
@@ -154,6 +157,8 @@ def _rule(book: RuleBook, hits: Sequence[Hit], subject: Subject, terms: Terms) -
     ]
     if not proposals:
         return NOTHING
+    if terms.is_first:
+        proposals = _first(proposals)
     beside = Beside(
         now=terms.now,
         zone=terms.zone,
@@ -168,6 +173,15 @@ def _rule(book: RuleBook, hits: Sequence[Hit], subject: Subject, terms: Terms) -
     if all(proposal.places is None for proposal in proposals):
         return (rank(proposals, beside),)
     return _divided(proposals, subject.record, beside)
+
+
+def _first(proposals: list[Proposal]) -> list[Proposal]:
+    """Leave out what stands behind the first rule that decides about the message."""
+    for place, proposal in enumerate(proposals):
+        decides = any(TABLE[action.name].course is not None for action in proposal.rule.rule.actions)
+        if decides and not proposal.is_sampled_out:
+            return proposals[: place + 1]
+    return proposals
 
 
 def _applies(rule: BookRule, truth: Truth, subject: Subject, terms: Terms) -> bool:
@@ -197,7 +211,7 @@ def _proposal(book: RuleBook, hit: Hit, subject: Subject, terms: Terms) -> Propo
         reason=rule.rule.reason or "",
         actions=rule.actions,
         at=terms.now,
-        values=values_told(book, rule, subject.record),
+        values=values_told(book, rule, record=subject.record),
         is_unknown=truth is UNKNOWN,
         organisation=terms.organisation,
     )
@@ -208,10 +222,10 @@ def _proposal(book: RuleBook, hit: Hit, subject: Subject, terms: Terms) -> Propo
     return Proposal(rule, fired, places, is_unknown=truth is UNKNOWN, is_sampled_out=is_out)
 
 
-def values_told(book: RuleBook, rule: BookRule, record: Record) -> tuple[str, ...]:
+def values_told(book: RuleBook, rule: BookRule, *, record: Record) -> tuple[str, ...]:
     """Give what made a rule fire; one that breaks is told as broken."""
     try:
-        return values_of(book, rule, record)
+        return values_of(book, rule, record=record)
     except Exception as fault:  # noqa: BLE001 - the rule broke, which is why it is unknown
         return (f"the rule could not be judged: {type(fault).__name__}",)
 

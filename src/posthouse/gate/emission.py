@@ -30,7 +30,7 @@ class Writer(msgspec.Struct, frozen=True):
     now: int
 
 
-def copied(message: Message, side: Side, writer: Writer) -> Emitted:
+def copied(message: Message, side: Side, *, writer: Writer) -> Emitted:
     """Give a copy for others than the recipients; whatever becomes of it, the sender does not hear of it."""
     head = Head(
         id=derived(message.id, f"copy {' '.join(sorted(side.to))}"),
@@ -47,7 +47,7 @@ def copied(message: Message, side: Side, writer: Writer) -> Emitted:
     return Emitted(copy, Envelope(recipients=side.to, principal=POSTMASTER))
 
 
-def noticed(message: Message, side: Side, writer: Writer) -> Emitted:
+def noticed(message: Message, side: Side, *, writer: Writer) -> Emitted:
     """Give the notice that a rule writes to somebody."""
     said = side.saying or f"the rule {side.rule} applies to a message"
     head = Head(
@@ -65,7 +65,7 @@ def noticed(message: Message, side: Side, writer: Writer) -> Emitted:
     return Emitted(notice, Envelope(sender=POSTMASTER, recipients=side.to, principal=POSTMASTER))
 
 
-def returned(message: Message, envelope: Envelope, saying: str, *, writer: Writer) -> Emitted | None:
+def returned(message: Message, envelope: Envelope, *, saying: str, writer: Writer) -> Emitted | None:
     """Give what a sender gets whose message is not delivered to these recipients; none where there is no sender."""
     sender = envelope.sender
     if sender is None:

@@ -20,7 +20,7 @@ from posthouse.matching.value.record import Record
 from posthouse.message.case import Fired, Side
 
 
-def first_match(book: RuleBook, record: Record, terms: Terms, *, message: UUID) -> Ruling:
+def first_match(book: RuleBook, record: Record, *, terms: Terms, message: UUID) -> Ruling:
     """Ask the rules one after the other; `deliver` where none of them decides.
 
     A rule that only copies or notifies decides nothing, so the next ones are asked.
@@ -83,6 +83,6 @@ def _fired(book: RuleBook, rule: BookRule, record: Record, terms: Terms) -> Fire
         reason=rule.rule.reason or "",
         actions=rule.actions,
         at=terms.now,
-        values=values_told(book, rule, record),
+        values=values_told(book, rule, record=record),
         organisation=terms.organisation,
     )

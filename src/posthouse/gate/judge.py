@@ -89,13 +89,15 @@ class RuleJudge:
         )
         fold = None
         if office is not None and self._statistics is not None:
-            fold = _Fold(self._statistics, office, facts.now, asks_for_senders=book.asks_for_senders)
+            fold = _Fold(self._statistics, office, now=facts.now, asks_for_senders=book.asks_for_senders)
         subjects = [self._subject(journey, facts, context, fold) for journey in journeys]
         terms = Terms(
             office=snapshot.office,
             now=facts.now,
             zone=snapshot.policy.tzinfo,
             organisation=snapshot.organisation_edition,
+            is_first=snapshot.policy.rules == "first",
+            single_action=snapshot.policy.single_action,
             tell_sender=snapshot.policy.tell_sender,
         )
         ruled = self._decided(book, subjects, terms, fold)
@@ -104,7 +106,7 @@ class RuleJudge:
     def _decided(self, book: RuleBook, subjects: Sequence[Subject], terms: Terms, fold: _Fold | None) -> Ruled:
         note = fold.note if fold is not None and book.folded is not None else None
         is_still = fold is not None and fold.is_still(book, subjects)
-        ruled = decide(book, subjects, terms, note=note, is_still=is_still)
+        ruled = decide(book, subjects, terms=terms, note=note, is_still=is_still)
         if ruled.broken:
             self._report(ruled.broken)
         return ruled
@@ -140,13 +142,13 @@ class RuleJudge:
             if case is not None:
                 yield resume(journey, ruled[0], case=case, means=means)
             else:
-                yield journey if ruled is NOTHING else conduct(journey, ruled, means)
+                yield journey if ruled is NOTHING else conduct(journey, ruled, means=means)
 
 
 class _Fold:
     """What the messages of a batch change for those after them."""
 
-    def __init__(self, statistics: Statistics, office: OfficeFigures, now: int, *, asks_for_senders: bool) -> None:
+    def __init__(self, statistics: Statistics, office: OfficeFigures, *, now: int, asks_for_senders: bool) -> None:
         self._statistics: Final = statistics
         self._asks_for_senders: Final = asks_for_senders
         self._office: Final = office

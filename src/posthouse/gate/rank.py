@@ -21,6 +21,8 @@ from posthouse.message.instant import from_microseconds, to_microseconds
 MAX_DEFERRALS: Final = 3
 LONGEST_DEFERRAL: Final = 7 * 86_400 * 1_000_000
 """How often, and how long after it came, a message is put off at most."""
+_SINGLE: Final = frozenset({"forward", "file"})
+"""It can go to one only."""
 _TELLINGS: Final[tuple[Telling, ...]] = ("no", "yes", "with reason")
 
 
@@ -196,7 +198,7 @@ def _ruling(bids: Sequence[_Bid], sides: Sequence[tuple[Proposal, Side, bool]], 
         course=course,
         reasons=tuple(dict.fromkeys(_because(bid) for bid in winners)),
         stops=_stops(winners) if is_gate else (),
-        to=first.action.to[0] if course == "forward" else "",
+        to=first.action.to[0] if course in _SINGLE else "",
         saying=_saying(winners),
         until=max((bid.until for bid in winners if bid.until is not None), default=None),
         sides=tuple(side for _, side, immediate in sides if not (is_gate and immediate)),
@@ -263,8 +265,8 @@ def _marked(
 
 
 def _winners(bids: Sequence[_Bid]) -> Sequence[_Bid]:
-    """Give the best action and those that want the same; it can be forwarded to one only."""
-    if not bids or bids[0].name == "forward":
+    """Give the best action and those that want the same, where that is not for one only."""
+    if not bids or bids[0].name in _SINGLE:
         return bids[:1]
     return [bid for bid in bids if bid.name == bids[0].name]
 

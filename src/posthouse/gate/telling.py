@@ -15,7 +15,7 @@ MAX_VALUES: Final = 8
 MAX_LETTERS: Final = 160
 
 
-def values_of(book: RuleBook, rule: BookRule, record: Record) -> tuple[str, ...]:
+def values_of(book: RuleBook, rule: BookRule, *, record: Record) -> tuple[str, ...]:
     """Give the values that decided, as `office.stat.queue_length = 812`, or why they are unknown."""
     _, conditions = judge_condition(rule.rule.condition, record, lists=book.lists)
     told = [_told(each.judged) for each in conditions if each.decides and each.truth is not FALSE]

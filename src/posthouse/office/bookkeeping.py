@@ -213,7 +213,7 @@ def _check(
     title: str, text: str, known: Known, rules: Mapping[str, RuleBook]
 ) -> tuple[list[str], list[str]]:  # fmt: skip
     if kind_of(title) is not None:
-        proof = prove(title, text, known)
+        proof = prove(title, text, known=known)
         return [str(fault) for fault in proof.faults], [str(warning) for warning in proof.warnings]
     if list_of(title) is not None:
         return list(_faults_of_words(text)), []

@@ -73,9 +73,9 @@ class House:
         signer: Callable[[], Signer] | None = None,
     ) -> None:
         self.meter = meter = Meter(clock)
-        self._herald = HeraldStore(stores.durable, clock, source=str(terms.name), webhooks=terms.webhooks)
+        self.herald = HeraldStore(stores.durable, clock, source=str(terms.name), webhooks=terms.webhooks)
         stores = Stores(
-            MeteredStore(self._herald, clock, meter=meter),
+            MeteredStore(self.herald, clock, meter=meter),
             MeteredStore(stores.passing, clock, meter=meter, timed=False),
         )
         route = metered_route(route, meter)
@@ -105,11 +105,11 @@ class House:
         self.mailroom = Mailroom(terms, intake)
         backroom = BackRoom(clock, terms, stores=stores, intake=intake, agenda=agenda, postmen=self._postmen[0])
         holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
-        self._desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
+        self.desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
         books = Bookkeeping(clock, stores.durable, library=intake.library)
         self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
-        self._answers = _answers(self, backroom, keeping=keeping) | self._desk.answers()
-        self._answers |= _answers_apart(holding, books, audit=self.audit)
+        self._answers = _answers(self, backroom, keeping=keeping) | self.desk.answers()
+        self._answers |= _answers_apart(self.audit, holding, books=books)
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._answers[deskcalls.HearCases] = self._herald.hear
         self._answers[deskcalls.ListAccounts] = self.accounts.listed
@@ -133,7 +133,7 @@ class House:
             postmen.serve(self._doors)
             store.watch(postmen.stir)
             store.watch(self.counter.waiting.stir)
-        alone = (self._timekeeper.run(), self._desk.run(), self.audit.run())
+        alone = (self._timekeeper.run(), self.desk.run(), self.audit.run())
         runs = [*alone, *(postmen.run() for postmen in self._postmen)]
         self._tasks = [asyncio.create_task(run) for run in runs]
         for task in self._tasks:
@@ -150,7 +150,7 @@ class House:
 
     async def send_away(self) -> None:
         """Send away everybody who waits for something, now that the office closes."""
-        self._herald.close()
+        self.herald.close()
         await self.counter.close()
 
     async def stop(self) -> None:
@@ -218,6 +218,9 @@ def _answers(house: House, backroom: BackRoom, *, keeping: Keeping | None) -> di
         calls.CreateCredential: keyring.create,
         calls.ListCredentials: keyring.listed,
         calls.RevokeCredential: keyring.revoke,
+        deskcalls.HearCases: house.herald.hear,
+        deskcalls.ListAccounts: house.accounts.listed,
+        deskcalls.WriteAccount: house.accounts.write,
         calls.Reload: reload,
     }
     if keeping is not None:
@@ -226,7 +229,7 @@ def _answers(house: House, backroom: BackRoom, *, keeping: Keeping | None) -> di
     return table
 
 
-def _answers_apart(holding: Holding, books: Bookkeeping, *, audit: AuditRoom) -> dict[type[Call[Any]], Answerer]:
+def _answers_apart(audit: AuditRoom, holding: Holding, *, books: Bookkeeping) -> dict[type[Call[Any]], Answerer]:
     """Which part answers what is asked of places elsewhere, of the books and of the audit."""
     return {
         calls.HoldPlace: holding.hold,

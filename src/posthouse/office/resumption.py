@@ -106,7 +106,7 @@ class Resumption:
         if journey.effects is NO_EFFECTS:
             return changes
         journey = await self._without_sent(journey)
-        return sealed(caused(changes, journey, facts, route=self._intake.route), self._clock)
+        return sealed(caused(changes, journey, facts=facts, route=self._intake.route), self._clock)
 
     async def _without_sent(self, journey: Journey) -> Journey:
         """Leave out what was written for this message before: what rules say again is not sent again."""

@@ -83,12 +83,12 @@ def sort(
         if parcel.envelope.idempotency is not None:
             changes = msgspec.structs.replace(changes, key=_key(parcel.envelope, facts, key_seconds))
         if journey.effects is not NO_EFFECTS and broken is None:
-            changes = caused(changes, journey, facts, route=route)
+            changes = caused(changes, journey, facts=facts, route=route)
         results.append(Sorted(changes, None))
     return results
 
 
-def caused(changes: Changes, journey: Journey, facts: Facts, *, route: Sequence[Stage] = ROUTE) -> Changes:
+def caused(changes: Changes, journey: Journey, *, facts: Facts, route: Sequence[Stage] = ROUTE) -> Changes:
     """Add what the stages want done besides, so that all of it is written or nothing."""
     effects = journey.effects
     written = [Parcel(one.message, one.envelope, is_automatic=True) for one in effects.emitted]

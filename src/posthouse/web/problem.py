@@ -47,6 +47,7 @@ RANKS: Final[Mapping[str, Rank]] = {
     "body.too-large": Rank(413, "send it in pieces, or have limits.body_bytes raised"),
     "book.faulty": Rank(409),
     "book.unknown": Rank(404),
+    "book.unreadable": Rank(503, "activate an edition that can be read", told=False),
     "call.forbidden": Rank(403),
     "call.malformed": Rank(400),
     "case.not-found": Rank(404),

@@ -35,7 +35,7 @@ def ruling(text: str, asked: Record | None = None, *, terms: Terms = TERMS, **gi
 
 
 def rulings(text: str, asked: Record | None = None, *, terms: Terms = TERMS, **given: Any) -> tuple[Ruling, ...]:
-    return decide(book(text), [subject(asked=asked, **given)], terms).rulings[0]
+    return decide(book(text), [subject(asked=asked, **given)], terms=terms).rulings[0]
 
 
 def marks(found: Ruling) -> dict[str, str]:

@@ -138,8 +138,8 @@ def test_a_rule_applies_on_the_days_it_is_valid() -> None:
 def test_a_sample_is_always_the_same_and_what_it_leaves_out_is_kept() -> None:
     rules = book(always("r", "delete", "sample 25 %"))
     subjects = [subject(number) for number in range(1, 401)]
-    first = decide(rules, subjects, TERMS).rulings
-    assert first == decide(rules, subjects, TERMS).rulings
+    first = decide(rules, subjects, terms=TERMS).rulings
+    assert first == decide(rules, subjects, terms=TERMS).rulings
     assert 60 < sum(ruled[0].course == "delete" for ruled in first) < 140
     assert {fired.mark for ruled in first for fired in ruled[0].fired} == {"won", "sampled out"}
 
@@ -148,7 +148,7 @@ def test_a_sample_is_always_the_same_and_what_it_leaves_out_is_kept() -> None:
 def test_a_rule_that_breaks_is_unknown_and_stops_no_other() -> None:
     rules = book('rule "bad" IF message.size > 1 kB THEN gate to "G1"\n' + always("good", 'copy to "zoe"'))
     broken = msgspec.structs.replace(rules, bulk=_Breaking(rules))
-    found = decide(broken, [subject(asked=record(size=5))], TERMS)
+    found = decide(broken, [subject(asked=record(size=5))], terms=TERMS)
     assert marks(found.rulings[0][0]) == {"good": "side"}
 
 
@@ -216,7 +216,7 @@ def test_the_same_rule_says_the_same_in_every_book() -> None:
     ours = book(f'rule "r" {condition} THEN release')
     theirs = book(f'rule "r" {condition} THEN release', title="rules of Compliance")
     assert ours.rules[0].rule.condition == theirs.rules[0].rule.condition
-    assert decide(ours, [subject(asked=asked)], TERMS).rulings[0][0].course == "release"
+    assert decide(ours, [subject(asked=asked)], terms=TERMS).rulings[0][0].course == "release"
 
 
 # G-115, G-117
@@ -229,7 +229,7 @@ def test_each_message_is_judged_on_what_those_before_it_have_changed() -> None:
         counts["received.1m"] += 1
 
     subjects = [subject(number, record(number, context=context)) for number in (1, 2, 3, 4)]
-    found = decide(rules, subjects, TERMS, note=note).rulings
+    found = decide(rules, subjects, terms=TERMS, note=note).rulings
     assert [ruled[0].course for ruled in found] == ["deliver", "deliver", "delete", "delete"]
 
 
@@ -263,12 +263,12 @@ def _book_of(chance: Random) -> RuleBook:
 def test_in_bulk_and_one_by_one_the_rulings_are_the_same(chance: Random) -> None:
     rules, asked = _book_of(chance), [draw_record(chance) for _ in range(chance.randint(1, 5))]
     subjects = [subject(number, each) for number, each in enumerate(asked)]
-    bulk = decide(rules, subjects, TERMS).rulings
-    assert bulk == tuple(decide(rules, [each], TERMS).rulings[0] for each in subjects)
+    bulk = decide(rules, subjects, terms=TERMS).rulings
+    assert bulk == tuple(decide(rules, [each], terms=TERMS).rulings[0] for each in subjects)
     slow = msgspec.structs.replace(rules, bulk=rules.bulk and _Breaking(rules), folded=None)
     if rules.folded is None:
-        assert bulk == decide(slow, subjects, TERMS).rulings
+        assert bulk == decide(slow, subjects, terms=TERMS).rulings
 
 
 def test_nothing_asked_is_nothing_said() -> None:
-    assert decide(book(always("r", "delete")), [], TERMS).rulings == ()
+    assert decide(book(always("r", "delete")), [], terms=TERMS).rulings == ()

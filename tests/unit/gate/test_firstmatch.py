@@ -12,7 +12,7 @@ from tests.unit.gate.books import TERMS, always, book, marks, record
 
 def first(text: str, asked: Record | None = None) -> Ruling:
     rules = book(text, title="rules of Design")
-    return first_match(rules, asked or record(), TERMS, message=identity(1))
+    return first_match(rules, asked or record(), terms=TERMS, message=identity(1))
 
 
 # G-55, G-56, G-12
@@ -69,7 +69,7 @@ def test_what_is_unknown_does_not_fire_unless_it_gates_or_says_so() -> None:
 def test_days_and_samples_hold_here_too() -> None:
     assert first(always("r", "delete", "valid from 2026-02-01")).course == "deliver"
     drawn = {
-        first_match(book(always("r", "delete", "sample 50 %")), record(), TERMS, message=identity(number)).course
+        first_match(book(always("r", "delete", "sample 50 %")), record(), terms=TERMS, message=identity(number)).course
         for number in range(1, 40)
     }
     assert drawn == {"delete", "deliver"}

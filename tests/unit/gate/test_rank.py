@@ -175,3 +175,18 @@ def test_what_a_person_has_let_pass_is_left_out_of_what_else_the_rules_say() -> 
     assert changed.otherwise is not None
     assert changed.otherwise.course == "delete"
     assert marks(changed.otherwise) == {"gate": "void", "delete": "won", "forward": "void"}
+
+
+# G-56
+def test_a_policy_may_let_the_first_rule_decide() -> None:
+    first = msgspec.structs.replace(TERMS, is_first=True)
+    found = ruling(COPY + always("off", "delete", "sample 0.0001 %") + RELEASE + GATE, terms=first)
+    assert (found.course, [side.to for side in found.sides]) == ("release", [("zoe",)])
+    assert "gate" not in marks(found)
+
+
+# G-56
+def test_the_rules_of_a_gatekeeper_can_be_ranked_too() -> None:
+    found = ruling(always("f", 'file in "later"') + always("r", "review"), checkpoint="submit")
+    assert (found.course, marks(found)) == ("review", {"f": "outranked", "r": "won"})
+    assert ruling(always("f", 'file in "later"') + RELEASE).to == "later"

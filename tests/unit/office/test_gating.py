@@ -210,9 +210,11 @@ async def test_an_organisation_and_lists_are_asked_too(rig: Rig) -> None:
     people = '[role."Chief"]\nholders = ["alice"]\n[user."alice"]\n[role."Guard"]\nholders = ["gus"]\n[user."gus"]\n'
     await go_by(rig, people, "organisation")
     await go_by(rig, "secret\nplans\n", "words hot")
-    await go_by(rig, 'rule "g" IF sender.role is "Chief" AND attribute("topic") in words "hot" THEN gate to "Guard"')
-    await rig.put(1)
-    assert numbers(await rig.take(limit=9)) == [1]
+    await go_by(rig, 'rule "g" IF sender.role is "Chief" AND message.text in words "hot" THEN gate to "Guard"')
+    for number, text in enumerate((b"plans", b"hello"), 1):
+        await rig.put(number, body=text, content_type="text/plain")
+    assert numbers(await rig.take(limit=9)) == [2]
+    assert [docket.gatekeeper for docket in await dockets(rig)] == ["Guard"]
 
 
 async def come_back(rig: Rig, case: Case) -> None:

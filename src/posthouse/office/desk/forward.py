@@ -41,8 +41,10 @@ def _asked(papers: Papers) -> Deed:
         last_action=f"forwarded to {order.to}",
     )  # fmt: skip
     waiting = msgspec.structs.replace(waiting, due=due_of(waiting, case))
-    copy = copied(papers.message, Side(action="copy", to=(order.to,), rule=order.id), papers.writer)
+    copy = copied(papers.message, Side(action="copy", to=(order.to,), rule=order.id), writer=papers.writer)
     saying = order.saying or "please look at the message that comes with this and answer"
-    notice = noticed(papers.message, Side(action="notify", to=(order.to,), saying=saying, rule=order.id), papers.writer)
+    notice = noticed(
+        papers.message, Side(action="notify", to=(order.to,), saying=saying, rule=order.id), writer=papers.writer
+    )
     audit = audited(papers, "case.forwarded", to=order.to, instructions=order.saying)
     return Deed(cases=(case,), dockets=(waiting,), emitted=(copy, notice), audits=(audit,))

@@ -21,7 +21,7 @@ def to_gatekeeper(papers: Papers, saying: str, *, role: str = "") -> tuple[Emitt
         return ()
     what = f"The message {papers.docket.subject or papers.docket.message!s} {saying}"
     side = Side(action="notify", to=tuple(people), saying=what, rule=papers.order.rule or papers.order.id)
-    return (noticed(papers.message, side, papers.writer),)
+    return (noticed(papers.message, side, writer=papers.writer),)
 
 
 def people_of(role: str, setting: Setting, *, parties: Sequence[str] = ()) -> Sequence[str]:

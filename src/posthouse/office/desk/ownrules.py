@@ -32,12 +32,12 @@ def say(papers: Papers, *, library: Library, in_force: InForce) -> Ruling | None
     edition = 0 if in_force.organisation is None else in_force.organisation.edition
     terms = Terms(office="", now=setting.now, zone=setting.zone, organisation=edition)
     if setting.policy.habits(docket.gatekeeper).mode == "first":
-        return first_match(book, record, terms, message=journey.message.id)
+        return first_match(book, record, terms=terms, message=journey.message.id)
     return _ranked(book, record, terms, journey)
 
 
 def _ranked(book: RuleBook, record: Record, terms: Terms, journey: Journey) -> Ruling:
     """Ask all of them, and give what ranks highest."""
     subject = Subject(id=journey.message.id, record=record, checkpoint="expiry")
-    (ruled,) = decide(book, [subject], terms).rulings
+    (ruled,) = decide(book, [subject], terms=terms).rulings
     return ruled[0]

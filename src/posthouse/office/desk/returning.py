@@ -25,7 +25,7 @@ def give_back(papers: Papers) -> Deed:
     everybody = (*wrapper.recipients, *wrapper.blind)
     envelope = narrowed(papers.journey, everybody).luggage.envelope
     original = papers.original if order.includes_original else msgspec.structs.replace(papers.original, body=_NOTHING)
-    sent = returned(original, envelope, saying, writer=papers.writer)
+    sent = returned(original, envelope, saying=saying, writer=papers.writer)
     if sent is None:
         return put_in_list(papers, fault="there is no sender to return it to")
     over = wrappers.end(ruled(papers), reviewed(papers))

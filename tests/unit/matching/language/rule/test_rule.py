@@ -56,8 +56,10 @@ rule "big-mail"  # the oldest one
     policy "CP-12"
     owner "compliance"
     checkpoint submit, relay
+    scope recipient
     priority 100
     on unknown gate
+    tell sender with reason
     valid from 2026-01-01 until 2026-12-31T23:59:59Z
     sample 12.5 %
 # a megabyte is a million bytes
@@ -101,6 +103,7 @@ def test_a_rule_is_the_data_it_says() -> None:
     assert big.name == "big-mail"
     assert (big.reason, big.policy, big.owner) == ("Large mail is looked at first", "CP-12", "compliance")
     assert (big.is_enabled, big.checkpoints, big.priority, big.on_unknown) == (False, ("submit", "relay"), 100, "gate")
+    assert (big.scope, big.tell_sender) == ("recipient", "with reason")
     assert (big.valid_from, big.sample) == (Moment(20454, "date"), 12.5)
     assert big.actions[0] == Action(
         name="gate", to=("Compliance@main", "Legal"), within=2 * 86_400_000_000, because="too large"
