@@ -74,6 +74,11 @@ def _names(dockets: list[Docket]) -> dict[UUID, str]:
     return {case: short(case, others) for others in alike.values() for case in others}
 
 
+def next_date(docket: Docket) -> int | None:
+    """Give when something happens to it by itself: in a mailbag that is when the mailbag runs."""
+    return docket.expires if docket.due is None and docket.is_open else docket.due
+
+
 async def all_dockets(
     office: Office, chosen: DocketFilter, *, order: DocketOrder, limit: int | None
 ) -> AsyncIterator[Docket]:
@@ -141,7 +146,7 @@ def _row(docket: Docket, bags: dict[str, str], *, with_role: bool) -> tuple[Cell
     status = f"{docket.status}!" if docket.fault else docket.status
     return (
         cut(docket.sender or "nobody", 14), cut(docket.subject, 14), reason, cut(status, 11),
-        in_words(docket.due), cut(folder, 20 if with_role else 9),
+        in_words(next_date(docket)), cut(folder, 20 if with_role else 9),
     )  # fmt: skip
 
 

@@ -118,6 +118,14 @@ async def zone_of(office: Office) -> tzinfo:
         return UTC
 
 
+async def bag_names(office: Office) -> dict[str, str]:
+    """Give the names of mailbags by their ids, as far as who asks may know them."""
+    try:
+        return {bag.id: bag.name for bag in await office.call(ListMailbags())}
+    except PosthouseError:
+        return {}
+
+
 def office_time(instant: int | None, zone: tzinfo, *, seconds: bool = False) -> str | None:
     """Write an instant as the clocks of the office show it."""
     if instant is None or (moment := from_microseconds(instant)) is None:
