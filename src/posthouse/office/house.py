@@ -111,9 +111,6 @@ class House:
         self._answers = _answers(self, backroom, keeping=keeping) | self.desk.answers()
         self._answers |= _answers_apart(self.audit, holding, books=books)
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
-        self._answers[deskcalls.HearCases] = self._herald.hear
-        self._answers[deskcalls.ListAccounts] = self.accounts.listed
-        self._answers[deskcalls.WriteAccount] = self.accounts.write
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
 
