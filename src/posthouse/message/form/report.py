@@ -130,10 +130,12 @@ def _recipient(about: About, answer: Answer, action: Action, now: int) -> list[s
 
 
 def _returned(about: About, action: Action) -> bytes:
-    """Give the part that brings the mail back, or its header: all only of one that comes back (RFC 3461, section 5.3)."""
+    """Give the part that brings the mail back, or its header: all of one that comes back only (RFC 3461, 5.3)."""
     content = _UNFIT.sub(b"\r\n", about.content)
     header, mark, _ = content.partition(b"\r\n\r\n")
-    whole = action in {"failed", "returned"} and about.is_whole and about.returns != "HDRS" and len(content) <= MAX_RETURNED
+    whole = (
+        action in {"failed", "returned"} and about.is_whole and about.returns != "HDRS" and len(content) <= MAX_RETURNED
+    )
     kind, returned = ("message/rfc822", content) if whole else ("text/rfc822-headers", header + mark[:2])
     encoding = [] if returned.isascii() else ["Content-Transfer-Encoding: 8bit"]
     return _lines([f"Content-Type: {kind}", *encoding, ""]) + returned
