@@ -80,11 +80,12 @@ class Corpus(NamedTuple):
 
 
 def read_corpus(seed: int, count: int) -> Corpus:
-    """Give the mails of the archive that CORPUS names, or generated ones."""
-    archive = os.environ.get("CORPUS")
-    if archive:
-        mails = [features_of_mail(mail) for mail in _mails_in(Path(archive), count)]
-        source = Path(archive).name
+    """Give the mails of the archive that CORPUS names, or that stands beside the project's folder, or generated ones."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "spamassassin.tar.xz"
+    archive = Path(os.environ.get("CORPUS") or beside)
+    if archive.is_file():
+        mails = [features_of_mail(mail) for mail in _mails_in(archive, count)]
+        source = archive.name
     else:
         mails = _generate(random.Random(f"posthouse mail {VERSION} {seed}"), count)
         source = "generated text"
