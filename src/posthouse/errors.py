@@ -5,6 +5,7 @@ A package's own errors stand in the module that raises them; this module holds o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 
@@ -40,3 +41,27 @@ class PosthouseError(Exception):
             place = f"{place}, column {self.column}" if place else f"column {self.column}"
         text = f"{place}: {self.what}" if place else self.what
         return f"{text} ({self.hint})" if self.hint else text
+
+
+def as_one(faults: BaseExceptionGroup[BaseException]) -> PosthouseError | None:
+    """Give one error that tells all faults of an input, for who can be told one only; None where some are bugs."""
+    known = list(_leaves(faults))
+    errors = [fault for fault in known if isinstance(fault, PosthouseError)]
+    if not errors or len(errors) < len(known):
+        return None
+    first, *more = errors
+    if not more:
+        return first
+    kind = type(first)
+    error = kind.__new__(kind)
+    told = [first.what, *(str(other) for other in more)]
+    PosthouseError.__init__(error, "; ".join(told), where=first.where, hint=first.hint)
+    return error
+
+
+def _leaves(faults: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for fault in faults.exceptions:
+        if isinstance(fault, BaseExceptionGroup):
+            yield from _leaves(fault)
+        else:
+            yield fault

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from posthouse.message.audit import Seal
 from posthouse.message.form.auditlines import AuditUnreadable, Head, beginning, read_lines, shown_key
 from posthouse.message.proof import BEGINNING, Flaw, Link, Row, against, prove, wrong_seal
-from posthouse.server.assemble import has_signed, open_audit, prove_audit
+from posthouse.server.assemble import is_signed, open_audit, prove_audit
 
 
 class Proof(NamedTuple):
@@ -93,7 +93,7 @@ def _cut_off(flaw: Flaw, last: int) -> Flaw:
 
 def _wrong_seal(seal: Seal, chain: bytes | None, keys: frozenset[bytes]) -> Flaw | None:
     only = None if not keys else seal.key if seal.key in keys else min(keys)
-    return wrong_seal(seal, chain, has_signed=has_signed, key=only)
+    return wrong_seal(seal, chain, is_signed=is_signed, key=only)
 
 
 def _against(path: Path, chain_at: Callable[[int], bytes | None]) -> Flaw | None:

@@ -26,15 +26,24 @@ TERMINATED: Final = 143
 """Ended by SIGTERM."""
 
 _BY_CODE: Final = {
+    "account.password-unfit": USAGE,
     "address.malformed": USAGE,
     "attribute.malformed": USAGE,
     "audit.unreadable": USAGE,
+    "book.faulty": REFUSED,
+    "book.unknown": NOTHING,
     "call.malformed": USAGE,
+    "case.ambiguous": USAGE,
+    "case.not-found": NOTHING,
+    "case.unknown": NOTHING,
     "scope.malformed": USAGE,
+    "docket.not-found": NOTHING,
+    "edition.unknown": NOTHING,
     "file.unreadable": USAGE,
     "form.malformed": USAGE,
     "head.malformed": USAGE,
     "name.malformed": USAGE,
+    "role.needed": USAGE,
     "rules.faulty": USAGE,
     "settings.fault": USAGE,
     "subscription.unreadable": USAGE,
@@ -43,6 +52,7 @@ _BY_CODE: Final = {
     "mailbox.empty": NOTHING,
     "message.unknown": NOTHING,
     "body.too-large": REFUSED,
+    "mailbag.refused": REFUSED,
     "mailbox.elsewhere": REFUSED,
     "message.refused": REFUSED,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import tzinfo
 from typing import Any, Final
+from uuid import UUID
 
 import click
 
@@ -44,7 +45,8 @@ def list_(desk: Desk, **given: Any) -> None:
         desk.printer.documents(map(document, dockets))
         return
     headings = ("case", "sender", "subject", "reason", "status", "due", "folder")
-    rows = [_row(one, bags, with_role=role is None) for one in dockets]
+    names = _names(dockets)
+    rows = [(names[one.case], *_row(one, bags, with_role=role is None)) for one in dockets]
     empty = "nothing lies before anybody" if role is None else f"nothing lies before {clean(role)}"
     desk.printer.table(headings, rows, empty=empty)
 
@@ -62,6 +64,14 @@ async def _list(desk: Desk, given: dict[str, Any]) -> tuple[str | None, list[Doc
         )
         found = [one async for one in all_dockets(office, chosen, order=given["order"], limit=given["limit"])]
         return role, found, {bag.id: bag.name for bag in bags}
+
+
+def _names(dockets: list[Docket]) -> dict[UUID, str]:
+    """Give each case the digits that tell it from the others of the list: they are few that began at one instant."""
+    alike: dict[str, set[UUID]] = {}
+    for docket in dockets:
+        alike.setdefault(short(docket.case), set()).add(docket.case)
+    return {case: short(case, others) for others in alike.values() for case in others}
 
 
 async def all_dockets(
@@ -130,7 +140,7 @@ def _row(docket: Docket, bags: dict[str, str], *, with_role: bool) -> tuple[Cell
         folder = f"{docket.gatekeeper}/{folder}"
     status = f"{docket.status}!" if docket.fault else docket.status
     return (
-        short(docket.case), cut(docket.sender or "nobody", 14), cut(docket.subject, 14), reason, cut(status, 11),
+        cut(docket.sender or "nobody", 14), cut(docket.subject, 14), reason, cut(status, 11),
         in_words(docket.due), cut(folder, 20 if with_role else 9),
     )  # fmt: skip
 
@@ -194,7 +204,7 @@ def _facts(docket: Docket, story: CaseStory, zone: tzinfo) -> list[tuple[str, Ce
         ("message", str(docket.message)),
         ("sender", docket.sender or "nobody"),
         ("recipients", ", ".join([*story.envelope.recipients, *blind])),
-        ("subject", docket.subject),
+        ("subject", docket.subject or None),
         ("kind", None if head is None else head.kind),
         ("size", print_size(docket.size)),
         ("attachments", docket.attachments or None),

@@ -40,7 +40,7 @@ COMMANDS: Final = {
     "backup": "Copy the office into a new folder while it runs.",
     "restore": "Make an office of a backup.",
     "verify": "Check everything the office keeps.",
-    "audit": "Prove, show and export the record of what was decided.",
+    "audit": "Prove, show and export the record of what was decided and looked at.",
     "doctor": "Say what this machine has, what it lacks, and how to get it.",
     "bench": "Measure, beside the peers, on this machine.",
     "completion": "Write the script that completes commands in your shell.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import re
+from collections.abc import Iterable
 from datetime import UTC, tzinfo
 from typing import Any, ClassVar, Final
 from uuid import UUID
@@ -25,6 +26,7 @@ from posthouse.store.gateports import DocketFilter
 _MOST_FOUND: Final = 10
 _DIGITS: Final = re.compile(r"[0-9a-fA-F-]{1,36}")
 _SECOND: Final = 1_000_000
+_DIGITS_SHOWN: Final = (13, 18, 23)
 
 
 class CaseMissing(PosthouseError):
@@ -138,9 +140,14 @@ def in_words(instant: int | None) -> str:
     return "now"
 
 
-def short(identity: UUID) -> str:
-    """Give the digits by which people name a case."""
-    return str(identity)[:13]
+def short(identity: UUID, among: Iterable[UUID] = ()) -> str:
+    """Give the digits by which people name a case; as many as tell it from others that are shown beside it."""
+    whole = str(identity)
+    others = [str(other) for other in among if other != identity]
+    for size in _DIGITS_SHOWN:
+        if not any(other[:size] == whole[:size] for other in others):
+            return whole[:size]
+    return whole
 
 
 def cut(text: str, length: int) -> str:

@@ -27,6 +27,20 @@ from posthouse.office.calls import (
     TakeNext,
     Tell,
 )
+from posthouse.office.deskcalls import (
+    CountDockets,
+    FindCases,
+    HearCases,
+    ListAccounts,
+    ListActivations,
+    ListAudit,
+    ListBooks,
+    ListDockets,
+    ListEditions,
+    ListMailbags,
+    ReadEdition,
+    TellCase,
+)
 from posthouse.office.intake import Receipt
 from posthouse.office.terms import SECOND
 
@@ -35,7 +49,8 @@ Reply = TypeVar("Reply")
 # Asking twice is the same as asking once, or nearly: a settled message is then told as lost.
 _HARMLESS: Final = (
     TakeNext, SettleTaken, AwaitArrival, ReadBody, ListMailboxes, ListSetups, ListQueue, ListDead, ListAside, Lookup,
-    Tell, AskStatus,
+    Tell, AskStatus, ListDockets, CountDockets, TellCase, FindCases, ListMailbags, ListBooks, ListEditions, ReadEdition,
+    ListActivations, ListAudit, ListAccounts, HearCases,
 )  # fmt: skip
 
 

@@ -58,7 +58,14 @@ def due_for(docket: Docket, *, setting: Setting) -> Coming:
 
 def put_off(docket: Docket, until: int) -> Docket:
     """Give a docket whose expiry waits for somebody who writes."""
-    return msgspec.structs.replace(docket, version=docket.version + 1, due=until, expires=until, is_postponed=True)
+    return msgspec.structs.replace(
+        docket, version=docket.version + 1, due=_soonest(docket, until), expires=until, is_postponed=True
+    )
+
+
+def left_alone(docket: Docket, until: int) -> Docket:
+    """Give a docket that somebody opened and is trusted to decide on."""
+    return msgspec.structs.replace(docket, version=docket.version + 1, due=_soonest(docket, until), expires=until)
 
 
 def on_expiry(docket: Docket, wrapper: Wrapper, *, ruling: Ruling | None, setting: Setting) -> Order:
@@ -131,9 +138,13 @@ def warned(docket: Docket, *, setting: Setting) -> Docket:
 def extended(docket: Docket, until: int) -> Docket:
     """Give a docket whose gatekeeper has one interval more."""
     return msgspec.structs.replace(
-        docket, version=docket.version + 1, expires=until, due=until, extensions=docket.extensions + 1,
-        last_action="extended",
+        docket, version=docket.version + 1, expires=until, due=_soonest(docket, until),
+        extensions=docket.extensions + 1, last_action="extended",
     )  # fmt: skip
+
+
+def _soonest(docket: Docket, until: int) -> int:
+    return until if docket.retain is None else min(until, docket.retain)
 
 
 def _expiring(docket: Docket, setting: Setting) -> Coming:

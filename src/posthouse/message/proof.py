@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
-from posthouse.message.audit import START, Seal, sealed_bytes
+from posthouse.message.audit import START, Seal
 
 Ill = Literal["changed", "removed", "reordered", "payload", "seal", "cut off"]
 
 # The commitment ends a record, as 64 digits before a quote and a bracket.
 _COMMITMENT: Final = slice(-66, -2)
 
-HasSigned = Callable[[bytes, bytes, bytes], bool]
-"""Says of a public key, a signature and some bytes whether they belong together."""
+IsSigned = Callable[[Seal], bool]
+"""Says of a seal whether it is signed with the key it names."""
 
 
 class Row(NamedTuple):
@@ -55,7 +55,8 @@ def prove(rows: Iterable[tuple[int, bytes, bytes, bytes | None, bytes | None]], 
     for place, record, link, salt, payload in rows:
         number += 1
         chain = sha256(chain + record).digest()
-        if chain != link or place != number or not record.startswith(b"[%d," % number):
+        # That the record says its own number need not be looked at: the chain stands for what it says.
+        if chain != link or place != number:
             return _flaw(number, place, record=record)
         if payload is not None and record[_COMMITMENT] != sha256((salt or b"") + payload).hexdigest().encode():
             return Flaw(number, "payload", f"record {number}: what it says of persons is not what was recorded")
@@ -73,12 +74,12 @@ def _flaw(number: int, place: int, *, record: bytes) -> Flaw:
     return Flaw(number, "changed", f"record {number} is not what was recorded, or what came before it is not")
 
 
-def wrong_seal(seal: Seal, chain: bytes | None, *, has_signed: HasSigned, key: bytes | None = None) -> Flaw | None:
+def wrong_seal(seal: Seal, chain: bytes | None, *, is_signed: IsSigned, key: bytes | None = None) -> Flaw | None:
     """Hold a seal against the chain at its record; `key` is the only one to be trusted, where it is known."""
     number = seal.number
     if key is not None and seal.key != key:
         return Flaw(number, "seal", f"the seal of record {number} was made with another key")
-    if not has_signed(seal.key, seal.signature, sealed_bytes(seal)):
+    if not is_signed(seal):
         return Flaw(number, "seal", f"the seal of record {number} is not signed by its key")
     if chain is None:
         return Flaw(number, "cut off", f"record {number} was sealed and is gone")

@@ -11,6 +11,7 @@ import msgspec
 import structlog
 
 from posthouse.clock import Clock
+from posthouse.errors import as_one
 from posthouse.message.audit import Signer
 from posthouse.message.changes import Changes
 from posthouse.message.webhook import PROTOCOL
@@ -72,9 +73,9 @@ class House:
         signer: Callable[[], Signer] | None = None,
     ) -> None:
         self.meter = meter = Meter(clock)
-        self._herald = HeraldStore(stores.durable, clock, source=str(terms.name), webhooks=terms.webhooks)
+        self.herald = HeraldStore(stores.durable, clock, source=str(terms.name), webhooks=terms.webhooks)
         stores = Stores(
-            MeteredStore(self._herald, clock, meter=meter),
+            MeteredStore(self.herald, clock, meter=meter),
             MeteredStore(stores.passing, clock, meter=meter, timed=False),
         )
         route = metered_route(route, meter)
@@ -104,18 +105,13 @@ class House:
         self.letterbox = Letterbox(terms, intake)
         self.mailroom = Mailroom(terms, intake)
         backroom = BackRoom(clock, terms, stores=stores, intake=intake, agenda=agenda, postmen=self._postmen[0])
-        self._answers = _answers(self, backroom, keeping=keeping)
         holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
-        self._desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
+        self.desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
         books = Bookkeeping(clock, stores.durable, library=intake.library)
         self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
-        self._answers |= _of_holding(holding) | self._desk.answers() | _of_books(books) | _of_audit(self.audit)
-        self._answers |= {
-            calls.Examine: Examination(clock, stores.durable).examine,
-            deskcalls.HearCases: self._herald.hear,
-            deskcalls.ListAccounts: self.accounts.listed,
-            deskcalls.WriteAccount: self.accounts.write,
-        }
+        self._answers = _answers(self, backroom, keeping=keeping) | self.desk.answers()
+        self._answers |= _answers_apart(self.audit, holding, books=books)
+        self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
 
@@ -135,7 +131,7 @@ class House:
             postmen.serve(self._doors)
             store.watch(postmen.stir)
             store.watch(self.counter.waiting.stir)
-        alone = (self._timekeeper.run(), self._desk.run(), self.audit.run())
+        alone = (self._timekeeper.run(), self.desk.run(), self.audit.run())
         runs = [*alone, *(postmen.run() for postmen in self._postmen)]
         self._tasks = [asyncio.create_task(run) for run in runs]
         for task in self._tasks:
@@ -152,7 +148,7 @@ class House:
 
     async def send_away(self) -> None:
         """Send away everybody who waits for something, now that the office closes."""
-        self._herald.close()
+        self.herald.close()
         await self.counter.close()
 
     async def stop(self) -> None:
@@ -174,7 +170,11 @@ class House:
 
     async def answer(self, call: Call[Reply]) -> Reply:
         """Do what is asked."""
-        return cast("Reply", await self._answers[type(call)](call))
+        try:
+            return cast("Reply", await self._answers[type(call)](call))
+        except ExceptionGroup as faults:
+            one = as_one(faults)
+            raise faults if one is None else one from None
 
 
 async def _no_settings(_call: calls.Reload) -> calls.Reloaded:
@@ -216,6 +216,9 @@ def _answers(house: House, backroom: BackRoom, *, keeping: Keeping | None) -> di
         calls.CreateCredential: keyring.create,
         calls.ListCredentials: keyring.listed,
         calls.RevokeCredential: keyring.revoke,
+        deskcalls.HearCases: house.herald.hear,
+        deskcalls.ListAccounts: house.accounts.listed,
+        deskcalls.WriteAccount: house.accounts.write,
         calls.Reload: reload,
     }
     if keeping is not None:
@@ -224,23 +227,18 @@ def _answers(house: House, backroom: BackRoom, *, keeping: Keeping | None) -> di
     return table
 
 
-def _of_holding(holding: Holding) -> dict[type[Call[Any]], Answerer]:
-    return {calls.HoldPlace: holding.hold, calls.ListHeld: holding.held, calls.FlushPlace: holding.flush}
-
-
-def _of_books(books: Bookkeeping) -> dict[type[Call[Any]], Answerer]:
+def _answers_apart(audit: AuditRoom, holding: Holding, *, books: Bookkeeping) -> dict[type[Call[Any]], Answerer]:
+    """Which part answers what is asked of places elsewhere, of the books and of the audit."""
     return {
+        calls.HoldPlace: holding.hold,
+        calls.ListHeld: holding.held,
+        calls.FlushPlace: holding.flush,
         deskcalls.ListBooks: books.books,
         deskcalls.ListEditions: books.editions,
         deskcalls.ReadEdition: books.edition,
         deskcalls.ListActivations: books.activations,
         deskcalls.WriteEdition: books.write,
         deskcalls.Activate: books.activate,
-    }
-
-
-def _of_audit(audit: AuditRoom) -> dict[type[Call[Any]], Answerer]:
-    return {
         deskcalls.ListAudit: audit.listed,
         deskcalls.ListSeals: audit.seals,
         deskcalls.EraseAudit: audit.erase,

@@ -86,8 +86,10 @@ class Permit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     def acts_as(self, role: str) -> bool:
         """Say whether somebody may review as a role: by a scope, or because the organisation says so."""
-        return role in self.roles or any(
-            scope.kind == "review" and _matches(scope.pattern, role) for scope in self.scopes
+        # A role is the same however it is written.
+        wanted = role.casefold()
+        return wanted in {own.casefold() for own in self.roles} or any(
+            scope.kind == "review" and _matches(scope.pattern.casefold(), wanted) for scope in self.scopes
         )
 
     @property

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from posthouse.clock import Clock, SystemClock
-from posthouse.message.audit import Signer
+from posthouse.message.audit import Seal, Signer, sealed_bytes
 from posthouse.message.name import parse_office
 from posthouse.message.peer import Exchange, Peer, may_read
 from posthouse.message.proof import Flaw, Link
@@ -129,11 +129,15 @@ def prove_audit(path: Path) -> Link | Flaw:
     return prove_file(path)
 
 
-def has_signed(key: bytes, signature: bytes, data: bytes) -> bool:
-    """Say whether a signature is that of an office's public key over these bytes."""
+def is_signed(seal: Seal) -> bool:
+    """Say whether a seal is signed with the key it names."""
     from posthouse.transport.http.trust import PublicKey  # noqa: PLC0415 - as above
 
-    return PublicKey(key).has_signed(signature, data)
+    try:
+        return PublicKey(seal.key).has_signed(seal.signature, sealed_bytes(seal))
+    except ValueError:
+        # What it names is no key.
+        return False
 
 
 def own_public_key(path: Path, exchange: Exchange) -> str:

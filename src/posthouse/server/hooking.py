@@ -10,13 +10,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from posthouse.errors import PosthouseError
+from posthouse.message.name import parse_office
 from posthouse.message.webhook import Webhook
 from posthouse.server.quantity import Kind
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 """What a webhook may be called."""
 
-_EVENT: Final = re.compile(r"case\.([a-z-]+|\*)|\*")
+_EVENT: Final = re.compile(r"case\.(?:[a-z-]+\*?|\*)|\*")
 _MOST_LETTERS: Final = 4_096
 _USED: Final = re.compile(r"[!-~]+")
 
@@ -49,6 +51,10 @@ def _checked(url: str) -> str:
         raise ValueError(expected)
     if not _USED.fullmatch(url) or port == 0:
         raise ValueError(expected)
+    try:
+        parse_office(str(Webhook(name="x", url=url, secret="").place))
+    except PosthouseError as fault:
+        raise ValueError(f"the host: {fault}") from None
     return url
 
 

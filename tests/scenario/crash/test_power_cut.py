@@ -99,6 +99,8 @@ def make_folder(folder: Path) -> None:
     folder.mkdir()
 
 
+# Hundreds of stores are opened: on a busy machine that takes longer than tests usually may.
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 async def test_whatever_a_power_cut_leaves_nothing_answered_is_lost(tmp_path: Path, seed: int) -> None:
     played = await play(tmp_path / "disk", seed, rounds=80)
@@ -107,6 +109,7 @@ async def test_whatever_a_power_cut_leaves_nothing_answered_is_lost(tmp_path: Pa
     assert not told, told.most_common(10)
 
 
+@pytest.mark.timeout(300)
 async def test_a_power_cut_while_there_is_room_behind_the_log_loses_nothing(tmp_path: Path) -> None:
     played = await play(tmp_path / "disk", 6, rounds=80, log_pages=ROOMY_LOG_PAGES)
     # Room behind the log is written beside SQLite, so it must be part of what the power may leave.

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.scenario.cli.command import Terminal, line_of
 
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
-ENDLESS = "/stream"
+ENDLESS = ("/stream", "/events")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,8 @@ def office() -> Iterator[tuple[str, dict[str, str]]]:
         try:
             serving = terminal.start("serve", "--json", "--set", "http.key_requests=1000000")
             address: str = json.loads(line_of(serving))["http"][0]
-            key = terminal.run("key", "create", "stranger", "--administer", "--json").document["key"]
+            duties = ("--administer", "--write-rules", "--edit-organisation", "--audit", "--review", "*")
+            key = terminal.run("key", "create", "stranger", *duties, "--json").document["key"]
             yield address, {"authorization": f"Bearer {key}"}
         finally:
             terminal.end()

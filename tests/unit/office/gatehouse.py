@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from posthouse.message.case import Case, Command, Docket, Mailbag, Rhythm, Wrapper, unpack_wrapper
-from posthouse.message.message import Message
+from posthouse.message.message import Body, Message
 from posthouse.office.calls import TakeNext
 from posthouse.office.deskcalls import Activate, Decide, Decided, Decision, Undo, WriteEdition, WriteMailbag
 from posthouse.store.gateports import DocketFilter
@@ -68,6 +70,7 @@ async def decide(
     known = docket or await docket_of(rig, number)
     decision = Decision(case=known.case, turn=known.turn, command=command, **fields)
     call = Decide(decisions=[decision], gatekeeper=known.gatekeeper, by=by or f"{known.gatekeeper}@house.example")
+    decided: Decided
     (decided,) = await rig.answer(call)
     return decided
 
@@ -84,6 +87,13 @@ async def delivered(rig: Rig, mailbox: str = "bob") -> Message:
     return message_of(taken)
 
 
+async def body_at(rig: Rig, mailbox: str = "bob") -> bytes:
+    """Wait for what arrives in a mailbox, and give its body."""
+    body = (await delivered(rig, mailbox)).body
+    assert not isinstance(body, Body)
+    return body
+
+
 async def is_empty(rig: Rig, mailbox: str = "bob") -> bool:
     return not await rig.queued(f"#{mailbox}")
 
@@ -94,7 +104,13 @@ async def is_closed(rig: Rig, number: int = 1) -> None:
     async def over() -> bool:
         return not any(case.is_open for case in await rig.stores.durable.gate.cases.of_message(identity(number)))
 
-    await rig.until(over)
+    await eventually(over)
+
+
+async def eventually(condition: Callable[[], Awaitable[object]]) -> None:
+    """Return once a condition holds; rows of the gate are written without a word to those who watch queues."""
+    while not await condition():  # noqa: ASYNC110 - the store tells of queues only
+        await asyncio.sleep(0)
 
 
 async def mailbag(rig: Rig, name: str, *, gatekeeper: str = "g1", **fields: Any) -> Mailbag:

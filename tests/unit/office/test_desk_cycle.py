@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from posthouse.message.case import INBOX, REVIEW
+from posthouse.message.message import Body
 from posthouse.office.deskcalls import OpenDocket, SkipStop, TellCase
 from posthouse.testing.build import START, identity
 from tests.unit.office.gatehouse import (
@@ -15,6 +16,7 @@ from tests.unit.office.gatehouse import (
     delivered,
     docket_of,
     dockets,
+    eventually,
     gate_to,
     is_closed,
     is_empty,
@@ -80,7 +82,7 @@ async def test_l5b_a_rule_that_came_meanwhile_names_one_more(rig: Rig) -> None:
     async def at_g2() -> bool:
         return [one.gatekeeper for one in await dockets(rig, is_open=True)] == ["g2"]
 
-    await rig.until(at_g2)
+    await eventually(at_g2)
     assert await is_empty(rig)
     await decide(rig, "release")
     assert (await delivered(rig)).id == identity(1)
@@ -117,6 +119,7 @@ async def test_l7_returned_it_goes_to_its_sender_and_nobody_else(rig: Rig) -> No
     await rig.put(1, body=b"the original")
     assert (await decide(rig, "return", saying="please leave out the prices")).status == "done"
     back = await delivered(rig, "alice")
+    assert not isinstance(back.body, Body)
     assert b"please leave out the prices" in back.body
     assert back.correlation == str(identity(1))
     assert await is_empty(rig)
@@ -204,7 +207,7 @@ async def test_an_administrator_leaves_out_a_stop(rig: Rig) -> None:
     async def at_g3() -> bool:
         return [one.gatekeeper for one in await dockets(rig, is_open=True)] == ["g3"]
 
-    await rig.until(at_g3)
+    await eventually(at_g3)
 
 
 # G-79
@@ -234,4 +237,4 @@ async def test_rules_that_gate_again_and_again_end_at_the_postmaster(rig: Rig) -
     async def at_the_postmaster() -> bool:
         return [(one.gatekeeper, one.folder) for one in await dockets(rig, is_open=True)] == [("postmaster", REVIEW)]
 
-    await rig.until(at_the_postmaster)
+    await eventually(at_the_postmaster)

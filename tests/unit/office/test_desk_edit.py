@@ -7,7 +7,18 @@ from typing import Any
 from posthouse.message.case import unpack_wrapper
 from posthouse.office.deskcalls import Claim, Decided, Edit
 from posthouse.testing.build import identity
-from tests.unit.office.gatehouse import AT_ONCE, begin, case_of, decide, delivered, docket_of, put_in_force, wrapper_of
+from tests.unit.office.gatehouse import (
+    AT_ONCE,
+    begin,
+    body_at,
+    case_of,
+    decide,
+    delivered,
+    docket_of,
+    eventually,
+    put_in_force,
+    wrapper_of,
+)
 from tests.unit.office.rig import Rig, at_work
 
 MAIL = (
@@ -70,7 +81,7 @@ async def test_a_policy_may_want_no_note(rig: Rig) -> None:
     await put_mail(rig)
     await edit(rig, "some flour")
     await decide(rig, "release")
-    assert (await delivered(rig)).body == MAIL.replace(b"ten pounds of flour", b"some flour")
+    assert await body_at(rig) == MAIL.replace(b"ten pounds of flour", b"some flour")
 
 
 # G-192, G-232
@@ -83,7 +94,7 @@ async def test_the_rules_see_the_changed_text(rig: Rig) -> None:
     await decide(rig, "release")
     assert (await docket_of(rig)).gatekeeper == "g2"
     await decide(rig, "release")
-    assert b"something else" in (await delivered(rig)).body
+    assert b"something else" in await body_at(rig)
 
 
 # G-193
@@ -93,7 +104,7 @@ async def test_the_original_goes_back_to_the_sender(rig: Rig) -> None:
     await put_mail(rig)
     await edit(rig, "some flour")
     await decide(rig, "return", saying="no prices please")
-    back = (await delivered(rig, "alice")).body
+    back = await body_at(rig, "alice")
     assert b"ten pounds of flour" in back
     assert b"some flour" not in back
 
@@ -107,7 +118,7 @@ async def test_what_is_signed_is_changed_only_when_that_is_meant(rig: Rig) -> No
     assert not (await wrapper_of(rig)).is_edited
     assert (await edit(rig, "nothing", is_confirmed=True)).status == "done"
     await decide(rig, "release")
-    assert b"SIGNED" not in (await delivered(rig)).body
+    assert b"SIGNED" not in await body_at(rig)
 
 
 # G-190
@@ -147,7 +158,7 @@ async def test_an_edit_may_make_those_before_look_again(rig: Rig) -> None:
         current = unpack_wrapper(case.wrapper).current
         return current is not None and current.gatekeeper == "g1" and case.turn == 3
 
-    await rig.until(at_g1)
+    await eventually(at_g1)
 
 
 # G-13, G-187
@@ -170,4 +181,4 @@ async def test_a_text_is_changed_twice_and_bears_one_note(rig: Rig) -> None:
     assert (await edit(rig, "second")).status == "done"
     assert len((await wrapper_of(rig)).reviews) == 2
     await decide(rig, "release")
-    assert (await delivered(rig)).body.endswith(b"\r\n\r\nsecond\r\n")
+    assert (await body_at(rig)).endswith(b"\r\n\r\nsecond\r\n")

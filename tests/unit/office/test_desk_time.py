@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from posthouse.message.case import INBOX, REVIEW, Rhythm
+from posthouse.message.changes import Changes
 from posthouse.office.desk.bags import ConfirmationNeeded, MailbagRefused
 from posthouse.office.deskcalls import (
     Annotate,
@@ -26,11 +28,13 @@ from tests.unit.office.gatehouse import (
     MINUTE,
     MONTHLY,
     begin,
+    body_at,
     case_of,
     decide,
     delivered,
     docket_of,
     dockets,
+    eventually,
     is_closed,
     is_empty,
     mailbag,
@@ -60,7 +64,7 @@ async def until(rig: Rig, number: int = 1, **wanted: Any) -> None:
         newest = (await dockets(rig, number))[-1]
         return all(getattr(newest, name) == value for name, value in wanted.items())
 
-    await rig.until(is_so)
+    await eventually(is_so)
 
 
 async def pass_hours(rig: Rig, hours: int) -> None:
@@ -68,7 +72,11 @@ async def pass_hours(rig: Rig, hours: int) -> None:
     while hours > 0:
         rig.clock.advance(min(hours, 24) * HOUR)
         hours -= 24
-        await rig.clock.somebody_waits()
+
+        async def has_looked() -> bool:
+            return rig.house.desk.daemon.looked == rig.clock.now()
+
+        await eventually(has_looked)
 
 
 # --- taking back ------------------------------------------------------------------------------------------------------
@@ -238,7 +246,7 @@ async def test_an_object_expires_like_a_mail(rig: Rig) -> None:
     await begin(rig, "g1", policy=SHORT, rules_of_g1=OWN_RULES)
     await rig.put(1, kind="object", content_type="application/json", body=b"{}")
     rig.clock.advance(HOUR)
-    assert (await delivered(rig)).body == b"{}"
+    assert await body_at(rig) == b"{}"
 
 
 # G-224
@@ -252,7 +260,7 @@ async def test_many_that_expire_together_are_all_dealt_with(rig: Rig) -> None:
     async def all_there() -> bool:
         return len(await rig.queued()) == 30
 
-    await rig.until(all_there)
+    await eventually(all_there)
 
 
 # --- mailbags ---------------------------------------------------------------------------------------------------------
@@ -290,9 +298,12 @@ async def test_t1_to_t5_at_the_end_of_a_month(rig: Rig) -> None:
     assert (await docket_of(rig)).status == "filed"
     rig.clock.advance(HOUR)
     await is_closed(rig)
-    (after,) = await rig.stores.durable.gate.cases.mailbags("g1")
-    assert after.last_run == bag.next_run
-    assert after.next_run == START + round(35 * DAY * SECOND)
+
+    async def is_over() -> bool:
+        (after,) = await rig.stores.durable.gate.cases.mailbags("g1")
+        return (after.last_run, after.next_run) == (bag.next_run, START + round(35 * DAY * SECOND))
+
+    await eventually(is_over)
 
 
 # G-157
@@ -351,8 +362,13 @@ async def test_from_a_mailbag_back_into_the_inbox(rig: Rig) -> None:
 @at_work()
 async def test_a_rule_that_names_no_mailbag_makes_somebody_look(rig: Rig) -> None:
     own = 'RULE "file it"\nIF message.size >= 0 B\nTHEN file in "nowhere"\n'
+    bag = await mailbag(rig, "nowhere")
     await begin(rig, "g1", policy=SHORT, rules_of_g1=own)
+    with pytest.raises(MailbagRefused):
+        await rig.answer(RemoveMailbag(gatekeeper="g1", id=bag.id))
     await rig.put(1)
+    gone = msgspec.structs.replace(bag, version=2, is_removed=True)
+    await rig.stores.durable.commit([Changes(mailbags=(gone,))])
     rig.clock.advance(HOUR)
     await until(rig, folder=REVIEW, fault="there is no mailbag 'nowhere'")
     assert (await decide(rig, "file", mailbag="nowhere")).status == "refused"
@@ -365,13 +381,12 @@ async def test_mailbags_are_set_up(rig: Rig) -> None:
     bag = await mailbag(rig, "Purge", function="delete", rhythm=Rhythm(every="hours", count=20))
     assert bag.next_run == START + round(20 * HOUR * SECOND)
     await mailbag(rig, "purge", gatekeeper="g2")
-    with pytest.raises(ExceptionGroup) as found:
+    with pytest.raises(MailbagRefused, match=r"this name already.*to whom it forwards.*when it is to forward"):
         await mailbag(rig, "PURGE", function="forward")
-    assert len(found.value.exceptions) == 3
     await rig.put(1)
     await decide(rig, "file", mailbag="purge")
     rig.clock.advance(3 * HOUR)
-    sooner = {"id": bag.id, "gatekeeper": "g1", "name": "Gone", "function": "delete"}
+    sooner: dict[str, Any] = {"id": bag.id, "gatekeeper": "g1", "name": "Gone", "function": "delete"}
     wanted = type(bag)(**sooner, rhythm=Rhythm(every="hours", count=2))
     with pytest.raises(ConfirmationNeeded):
         await rig.answer(WriteMailbag(mailbag=wanted))
@@ -400,7 +415,7 @@ async def test_dates_are_changed_by_hand_and_a_retain_date_deletes(rig: Rig) -> 
     await begin(rig, "g1", policy=SHORT)
     await rig.put(1)
     docket = await docket_of(rig)
-    known = {"case": docket.case, "turn": 1, "gatekeeper": "g1", "by": "ada"}
+    known: dict[str, Any] = {"case": docket.case, "turn": 1, "gatekeeper": "g1", "by": "ada"}
     hour = round(HOUR * SECOND)
     early: Decided = await rig.answer(Annotate(**known, retain=START + 1))
     assert (early.status, "must not be before" in early.text) == ("refused", True)

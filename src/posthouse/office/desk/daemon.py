@@ -15,7 +15,7 @@ import structlog
 
 from posthouse.clock import Clock
 from posthouse.errors import PosthouseError
-from posthouse.gate.autoreview import due_for, extended, extension, on_expiry, on_retain, put_off, warned
+from posthouse.gate.autoreview import due_for, extended, extension, left_alone, on_expiry, on_retain, put_off, warned
 from posthouse.gate.mailbag import Jump, jumped
 from posthouse.gate.opening import Setting
 from posthouse.gate.review import Order, due_of, is_undoable, recorded
@@ -50,7 +50,8 @@ class Daemon:
         self._intake = intake
         self._executor = executor
         self._run = run
-        self._last: int | None = None
+        self.looked: int | None = None
+        """When it looked at the clock last."""
         self.doubt: Jump | None = None
         """How the clock jumped, while nobody has said that it is right."""
 
@@ -95,13 +96,13 @@ class Daemon:
 
     async def _look_at_the_clock(self) -> None:
         now = self._clock.now()
-        found = jumped(now if self._last is None else self._last, now)
-        if self._last is None:
+        found = jumped(now if self.looked is None else self.looked, now)
+        if self.looked is None:
             # While the office stood still time may pass, but not backwards: what was recorded last was before now.
             newest = await self._store.gate.audit.last()
             back = None if newest is None else jumped(newest.at, now)
             found = back if back is not None and back.way == "back" else None
-        self._last = now
+        self.looked = now
         if found is not None:
             self.doubt = found
             _log.error("desk.clock-jumped", way=found.way, seconds=found.by // SECOND)
@@ -129,11 +130,15 @@ class Daemon:
                 case "expired":
                     expired.append(docket)
                 case "retain":
-                    orders.append((docket, on_retain(docket, now=setting.now)))
+                    case = await self._store.gate.cases.case(docket.case)
+                    if case is not None and case.is_on_hold:
+                        deeds.append(await self._settled(docket))
+                    else:
+                        orders.append((docket, on_retain(docket, now=setting.now)))
                 case "put off":
                     deeds.append(Deed(dockets=(put_off(docket, coming.at or setting.now),)))
                 case "extend":
-                    deeds.append(Deed(dockets=(_left_alone(docket, coming.at or setting.now),)))
+                    deeds.append(Deed(dockets=(left_alone(docket, coming.at or setting.now),)))
                 case "warn":
                     deeds.append(await self._warned(docket, setting))
                 case "again":
@@ -212,7 +217,3 @@ class Daemon:
     async def _papers(self, docket: Docket, setting: Setting) -> Papers | None:
         # An order that stands for none: only the message is looked at.
         return await self._executor.papers(docket, on_retain(docket, now=setting.now), setting)
-
-
-def _left_alone(docket: Docket, until: int) -> Docket:
-    return msgspec.structs.replace(docket, version=docket.version + 1, expires=until, due=until)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import msgspec
 
@@ -20,8 +20,6 @@ from posthouse.office.deskcalls import Annotate, Claim, Decided, HoldCase, OpenD
 from posthouse.office.sealing import sealed
 from posthouse.store.gateports import DocketFilter
 from posthouse.store.ports import Store
-
-_TRIES: Final = 5
 
 
 class DocketUnknown(PosthouseError):
@@ -42,7 +40,7 @@ class Handling:
 
     async def open(self, call: OpenDocket) -> Docket:
         """Let somebody look at a message: gated becomes reviewed, and nothing is decided."""
-        for _ in range(_TRIES):
+        while True:
             found = await self._commands.find(call.case, call.turn, gatekeeper=call.gatekeeper)
             if found is None:
                 raise DocketUnknown(
@@ -56,7 +54,6 @@ class Handling:
             audit = self._record("case.opened", docket, call.by)
             if await self._is_written(Changes(dockets=(opened,), audits=(audit,))):
                 return opened
-        return docket
 
     async def claim(self, call: Claim) -> Decided:
         """Take a docket for oneself for a while, or let it go."""

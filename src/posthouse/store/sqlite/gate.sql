@@ -66,23 +66,23 @@ SELECT id, held FROM pile WHERE (?1 IS NULL OR gatekeeper = ?1) AND (?2 IS NULL 
 
 -- name: docket-keys
 -- A run of one pile in one order; `@order` is the column of that order.
-SELECT @order, case_id, turn FROM docket INDEXED BY docket_@order
+SELECT @order, case_id, turn, seq FROM docket INDEXED BY docket_@order
 WHERE pile = ?1 AND is_open = ?2 AND (@order, case_id, turn) > (?3, ?4, ?5) ORDER BY @order, case_id, turn LIMIT ?6
 
 -- name: docket-keys-of-status
-SELECT @order, case_id, turn FROM docket INDEXED BY docket_@order
+SELECT @order, case_id, turn, seq FROM docket INDEXED BY docket_@order
 WHERE pile = ?1 AND is_open = ?2 AND (@order, case_id, turn) > (?3, ?4, ?5) AND status = ?7
 ORDER BY @order, case_id, turn LIMIT ?6
 
 -- name: docket-keys-of-sender
 -- All of one sender in a pile, sorted: they are few beside the pile.
-SELECT @order, case_id, turn FROM docket INDEXED BY docket_sender
+SELECT @order, case_id, turn, seq FROM docket INDEXED BY docket_sender
 WHERE pile = ?1 AND is_open = ?2 AND sender = ?8 AND (@order, case_id, turn) > (?3, ?4, ?5)
     AND (?7 IS NULL OR status = ?7)
 ORDER BY @order, case_id, turn LIMIT ?6
 
 -- name: docket
-SELECT content FROM docket WHERE case_id = ? AND turn = ?
+SELECT content FROM docket WHERE seq = ?
 
 -- name: dockets-of-case
 SELECT content FROM docket WHERE case_id = ?

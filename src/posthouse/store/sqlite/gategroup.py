@@ -13,7 +13,9 @@ from posthouse.message.changes import Changes
 from posthouse.store.sqlite.gaterows import (
     AUDIT_COLUMNS,
     CASE_COLUMNS,
+    CASE_OVER,
     DOCKET_COLUMNS,
+    DOCKET_OVER,
     case_row,
     docket_row,
     encode,
@@ -93,8 +95,13 @@ class GateGroup:
 
     def write(self) -> None:
         """Write what was taken up."""
-        self._put("gated", CASE_COLUMNS, [cell for row in self._cases.values() for cell in row])
-        self._put("docket", DOCKET_COLUMNS, [cell for row in self._dockets.values() for cell in row])
+        self._put("gated", CASE_COLUMNS, over=CASE_OVER, cells=[cell for row in self._cases.values() for cell in row])
+        self._put(
+            "docket",
+            DOCKET_COLUMNS,
+            over=DOCKET_OVER,
+            cells=[cell for row in self._dockets.values() for cell in row],
+        )
         for pile, more in self._held.items():
             if more:
                 self._run("pile-count", pile, more)
@@ -158,8 +165,8 @@ class GateGroup:
             self._cursor.execute(statement, cells).fetchall()
         self._records = []
 
-    def _put(self, table: str, columns: str, cells: list[Cell]) -> None:
-        for statement, bindings in inserts(table, columns, cells=cells, verb="INSERT OR REPLACE"):
+    def _put(self, table: str, columns: str, *, over: str, cells: list[Cell]) -> None:
+        for statement, bindings in inserts(table, columns, cells=cells, over=over):
             self._cursor.execute(statement, bindings).fetchall()
 
     def _run(self, statement: str, *bindings: Cell) -> None:

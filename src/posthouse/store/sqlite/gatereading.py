@@ -33,14 +33,14 @@ from posthouse.store.sqlite.gaterows import (
 from posthouse.store.sqlite.reader import Reader, id_range
 
 Value = TypeVar("Value")
-# What a docket is ordered by, its case and its turn. `Any`: the first is a number or a text by the order.
-_Place = tuple[Any, bytes, int]
+# What a docket is ordered by, its case, its turn and its row. `Any`: the first is a number or a text by the order.
+_Place = tuple[Any, bytes, int, int]
 
 _COLUMNS: Final = {"due": "due", "arrival": "arrived", "sender": "sender"}
 _FIRST: Final[Mapping[str, _Place]] = {
-    "due": (-(2**63), b"", 0),
-    "arrival": (-(2**63), b"", 0),
-    "sender": ("", b"", 0),
+    "due": (-(2**63), b"", 0, 0),
+    "arrival": (-(2**63), b"", 0, 0),
+    "sender": ("", b"", 0, 0),
 }
 _FEW: Final = 4
 """So many dockets of a pile are read first where many piles are merged."""
@@ -75,7 +75,9 @@ class SqliteCases:
         if chosen.case is not None or chosen.message is not None:
             return await self._few(chosen, order=order, after=after, limit=limit)
         return await self._reader.run(
-            lambda connection, sql: _page(_Piles(connection, sql, order, chosen), after, limit=max(limit, 0))
+            lambda connection, sql: _page(
+                _Piles(connection, sql, order=order, chosen=chosen), after, limit=max(limit, 0)
+            )
         )
 
     async def counts(self, gatekeeper: str | None = None) -> list[DocketCount]:
@@ -161,7 +163,7 @@ class _Piles:
     """The piles as one connection reads them in one order."""
 
     def __init__(
-        self, connection: apsw.Connection, sql: Mapping[str, str], order: DocketOrder, chosen: DocketFilter
+        self, connection: apsw.Connection, sql: Mapping[str, str], *, order: DocketOrder, chosen: DocketFilter
     ) -> None:
         self.connection = connection
         self.sql = sql
@@ -188,7 +190,7 @@ class _Piles:
         """Give the places of one pile, a few at first and more each time."""
         while True:
             rows: list[Any] = self.connection.execute(
-                self._statement, (pile, state, *behind, few, *self._bindings)
+                self._statement, (pile, state, *behind[:3], few, *self._bindings)
             ).fetchall()
             yield from rows
             if len(rows) < few:
@@ -199,7 +201,7 @@ class _Piles:
     def fetch(self, places: list[_Place]) -> list[Docket]:
         """Give the dockets that stand at these places."""
         statement = self.sql["docket"]
-        return [docket_of(self.connection.execute(statement, place[1:]).get) for place in places]
+        return [docket_of(self.connection.execute(statement, place[3:]).get) for place in places]
 
 
 def _page(piles: _Piles, after: DocketPlace | None, *, limit: int) -> list[Docket]:
@@ -212,7 +214,7 @@ def _page(piles: _Piles, after: DocketPlace | None, *, limit: int) -> list[Docke
 
 def _due(connection: apsw.Connection, sql: Mapping[str, str], *, now: int, limit: int) -> list[Docket]:
     """Take one docket of each gatekeeper in turn, until the page is full or nothing is due any more."""
-    piles = _Piles(connection, sql, "due", DocketFilter())
+    piles = _Piles(connection, sql, order="due", chosen=DocketFilter())
     rows: list[Any] = connection.execute(sql["piles-due"], (now,)).fetchall()
     turns = []
     for _, group in groupby(rows, key=lambda row: row[0]):
@@ -227,11 +229,11 @@ def _due(connection: apsw.Connection, sql: Mapping[str, str], *, now: int, limit
 
 
 def _place(docket: Docket, order: DocketOrder) -> _Place:
-    return (key_of(docket, order), docket.case.bytes, docket.turn)
+    return (key_of(docket, order), docket.case.bytes, docket.turn, 0)
 
 
 def _behind(order: DocketOrder, after: DocketPlace | None) -> _Place:
-    return _FIRST[order] if after is None else (after.key, after.case.bytes, after.turn)
+    return _FIRST[order] if after is None else (after.key, after.case.bytes, after.turn, 0)
 
 
 def _decoded(decode: Callable[[bytes], Value], rows: list[Any]) -> list[Value]:

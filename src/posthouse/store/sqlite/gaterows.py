@@ -11,10 +11,14 @@ from posthouse.message.audit import Seal
 from posthouse.message.case import Activation, AuditEntry, Case, Docket, Edition, Mailbag
 from posthouse.message.credential import Account
 from posthouse.store.gateports import LAST, AuditLine
-from posthouse.store.sqlite.rows import Row
+from posthouse.store.sqlite.rows import Row, written_over
 
 CASE_COLUMNS: Final = "id, message, opened, version, content"
+CASE_OVER: Final = written_over("id", "opened, version, content")
 DOCKET_COLUMNS: Final = "case_id, turn, version, pile, is_open, due, arrived, sender, status, message, content"
+DOCKET_OVER: Final = written_over(
+    "case_id, turn", "version, pile, is_open, due, arrived, sender, status, content"
+)  # fmt: skip
 AUDIT_COLUMNS: Final = "number, record, chain, salt, payload"
 
 encode: Final = msgspec.msgpack.Encoder().encode

@@ -21,7 +21,7 @@ from posthouse.store.sqlite.gaterows import seal_of
 # One read; large enough that what a statement costs does not count, small enough to hold.
 _BLOCK: Final = 8_192
 # Below this many records a process costs more than it brings.
-_PER_PROCESS: Final = 100_000
+_PER_PROCESS: Final = 250_000
 _SEALS: Final = 1_000
 
 
@@ -72,11 +72,11 @@ class AuditFile:
             return self._connection.execute(self._sql[statement], bindings).fetchall()
 
 
-def prove_file(path: Path, *, processes: int | None = None) -> Link | Flaw:
+def prove_file(path: Path, *, per_process: int = _PER_PROCESS) -> Link | Flaw:
     """Follow the whole chain of a store; give where it ends, or its first flaw."""
     with closing(AuditFile(path)) as file:
         last = file.last()
-        shares = max(1, min(processes or os.cpu_count() or 1, last // _PER_PROCESS))
+        shares = max(1, min(os.cpu_count() or 1, last // per_process))
         if shares == 1:
             return file.prove(BEGINNING, last)
         starts = [_link(file, last * share // shares) for share in range(shares)]

@@ -175,22 +175,28 @@ def issue_of(row: Sequence[Any]) -> Issue:
     return Issue(credential=known, digest=bytes(digest))
 
 
-def inserts(
-    table: str, columns: str, *, cells: Sequence[Cell], verb: str = "INSERT"
-) -> Iterator[tuple[str, Sequence[Cell]]]:
-    """Give the statements and bindings that insert many rows, which come as the cells of all of them end to end."""
+def inserts(table: str, columns: str, *, cells: Sequence[Cell], over: str = "") -> Iterator[tuple[str, Sequence[Cell]]]:
+    """Give the statements and bindings that insert many rows, which come as the cells of all of them end to end.
+
+    `over` is the part of an upsert behind its values: what becomes of a row that is there already.
+    """
     width = columns.count(",") + 1
     start = 0
     for size in _CHUNKS:
         while len(cells) - start >= size * width:
-            yield _insert(table, columns, size, verb), cells[start : start + size * width]
+            yield _insert(table, columns, size, over), cells[start : start + size * width]
             start += size * width
 
 
 @cache
-def _insert(table: str, columns: str, size: int, verb: str, /) -> str:
+def _insert(table: str, columns: str, size: int, over: str, /) -> str:
     marks = f"({', '.join('?' * (columns.count(',') + 1))})"
-    return f"{verb} INTO {table} ({columns}) VALUES {', '.join([marks] * size)}"
+    return f"INSERT INTO {table} ({columns}) VALUES {', '.join([marks] * size)}{over}"  # noqa: S608 - our own names
+
+
+def written_over(key: str, columns: str) -> str:
+    """Give what has a row of this key keep its place and take over these columns; no index of others is touched."""
+    return f" ON CONFLICT ({key}) DO UPDATE SET " + ", ".join(f"{one} = excluded.{one}" for one in columns.split(", "))
 
 
 def numbers(values: Iterable[int]) -> str:

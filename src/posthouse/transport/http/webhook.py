@@ -165,9 +165,8 @@ class WebhookDoor:
             "webhook-signature": signature(self._secrets[hook.name], identity, seconds, body),
         }
         there = f"[{address}]" if ":" in address else address
-        url = (
-            f"{parts.scheme}://{there}:{port_of(hook.url)}{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
-        )
+        query = f"?{parts.query}" if parts.query else ""
+        url = f"{parts.scheme}://{there}:{port_of(hook.url)}{parts.path or '/'}{query}"
         request = self._open().build_request(
             "POST", url, headers=headers, content=body, extensions={"sni_hostname": parts.hostname or ""}
         )

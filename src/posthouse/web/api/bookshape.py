@@ -7,12 +7,22 @@ from typing import Any, Final
 
 import msgspec
 
-from posthouse.message.case import Activation, Edition, Mailbag, Rhythm
+from posthouse.message.case import Activation, Edition, Mailbag
 from posthouse.message.credential import Account
 from posthouse.message.form.plain import shown_instant
 from posthouse.store.gateports import AuditLine
 
 _decode: Final = msgspec.msgpack.Decoder().decode
+
+
+class RhythmShape(msgspec.Struct, frozen=True, kw_only=True):
+    """When a mailbag runs."""
+
+    every: str
+    count: int
+    day: int
+    date: str
+    period: str
 
 
 class MailbagShape(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +34,7 @@ class MailbagShape(msgspec.Struct, frozen=True, kw_only=True):
     function: str
     to: str
     saying: str
-    rhythm: Rhythm
+    rhythm: RhythmShape
     last_run: str | None
     next_run: str | None
     version: int
@@ -82,7 +92,8 @@ def mailbag_of(bag: Mailbag) -> MailbagShape:
     """Give one mailbag."""
     return MailbagShape(
         id=bag.id, gatekeeper=bag.gatekeeper, name=bag.name, function=bag.function, to=bag.to, saying=bag.saying,
-        rhythm=bag.rhythm, last_run=shown_instant(bag.last_run), next_run=shown_instant(bag.next_run),
+        rhythm=RhythmShape(**msgspec.structs.asdict(bag.rhythm)),
+        last_run=shown_instant(bag.last_run), next_run=shown_instant(bag.next_run),
         version=bag.version,
     )  # fmt: skip
 

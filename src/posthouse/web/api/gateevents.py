@@ -31,7 +31,7 @@ Numbered = Annotated[
 Last = Annotated[int | None, HeaderParameter(name="last-event-id", ge=0, le=2**62, required=False)]
 
 
-@get("/gate/events/stream", summary="Hear what happens to cases", tags=TAGS, operation_class=EventStream)
+@get("/gate/events", summary="Hear what happens to cases", tags=TAGS, operation_class=EventStream)
 async def events(
     *,
     front: NamedDependency[Front],
@@ -45,16 +45,16 @@ async def events(
     they are held and that it is over. Whoever connects again with `Last-Event-ID` misses nothing.
     """
     begin = last if last is not None else after
-    # Before the answer begins, so that a refusal is a problem and not a stream that ends.
-    heard = await front.ask(permit, HearCases(after=begin, limit=1)) if begin is None else None
+    if begin is None:
+        begin = (await front.ask(permit, HearCases(limit=1))).after
     return Stream(
-        _events(front, permit, begin if heard is None else heard.after),
+        _events(front, permit, begin),
         media_type="text/event-stream",
         headers={"cache-control": "no-store", "x-accel-buffering": "no"},
     )
 
 
-async def _events(front: Front, permit: Permit, after: int | None) -> AsyncGenerator[bytes, None]:
+async def _events(front: Front, permit: Permit, after: int) -> AsyncGenerator[bytes, None]:
     source = str(front.name)
     yield b": open\n\n"
     while not front.closing.is_set():

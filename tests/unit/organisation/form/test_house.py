@@ -195,3 +195,9 @@ def test_a_day_belongs_to_the_absence() -> None:
     assert end is not None
     assert end - begin == timedelta(days=1) // timedelta(microseconds=1)
     assert msgspec.structs.replace(Absence(), last=date(9999, 12, 31)).span(UTC) == (None, None)
+
+
+def test_of_many_names_the_one_that_was_meant_is_found() -> None:
+    rooms = "".join(f'[role."Clerk of room {at}"]\n' for at in range(2_000))
+    with pytest.raises(UnreadableText, match=r"did you mean Clerk of room 1234\?"):
+        parse_directory(f'{rooms}[role."Baker"]\nreports_to = "Clrk of room 1234"\n')

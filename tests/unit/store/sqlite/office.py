@@ -7,11 +7,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
+from posthouse.message.audit import Seal
+from posthouse.message.case import Activation
 from posthouse.message.changes import Changes, Leased, Outcome, Post, Settle, Setup, Take
+from posthouse.message.credential import Account
 from posthouse.message.message import Body
 from posthouse.store.bodies import FileLayer
+from posthouse.store.gateports import DocketFilter
 from posthouse.store.sqlite.store import SqliteStore
 from posthouse.testing.build import SECOND, START, entry, letter, number_of, post
+from posthouse.testing.gated import audited, case, case_id, docket, edition, mailbag
 
 LARGE = b"a body that stands in a file of its own " * 5_000
 
@@ -64,7 +69,31 @@ async def fill(store: SqliteStore) -> Body:
         await change(store, Changes(settles=(Settle(act=act, entry=leased.entry, token=leased.token, at=START),)))
     await change(store, Changes(posts=(post(51, aside="a bug"),)))
     await change(store, Changes(setups=(Setup(mailbox="inbox", max_messages=1_000),)))
+    await gate(store)
     return await put_large(store, 52)
+
+
+async def gate(store: SqliteStore) -> None:
+    """Put something into the tables of the gate."""
+    activation = Activation(book="rules", number=1, at=START)
+    account = Account(name="ada", address="ada@example.org")
+    gated = Changes(cases=(case(1),), dockets=(docket(1),), mailbags=(mailbag(),), audits=(audited(), audited("ada")))
+    await change(store, gated)
+    await change(store, Changes(editions=(edition(1),), activations=(activation,), accounts=(account,)))
+    last = await store.gate.audit.last()
+    assert last is not None
+    seal = Seal(number=2, epoch=last.epoch, chain=last.chain, at=START, office="local:", key=b"k" * 32)
+    await change(store, Changes(seals=(seal,)))
+
+
+async def gate_of(store: SqliteStore) -> list[object]:
+    """Give what stands in the tables of the gate."""
+    cases, books, audit = store.gate.cases, store.gate.books, store.gate.audit
+    return [
+        await cases.case(case_id(1)), await cases.dockets(DocketFilter()), await cases.counts(),
+        await cases.mailbags(), await books.editions("rules"), await books.activations("rules"),
+        await audit.lines(), await audit.seals(), await store.credentials.accounts(), (await store.register()).books,
+    ]  # fmt: skip
 
 
 async def holds(store: SqliteStore, box: str = "#inbox") -> list[int]:

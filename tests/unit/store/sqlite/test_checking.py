@@ -34,6 +34,14 @@ async def test_a_sound_store_has_no_faults(tmp_path: Path) -> None:
         ("UPDATE entry SET front = 0 WHERE seq = 41", "box #other, lane {}, priority 5: the first"),
         ("UPDATE entry SET front = 2 WHERE seq = 43", "box #other, lane {}, priority 5: the first"),
         ("UPDATE entry SET front = 1 WHERE seq = 43", "box #other, lane {}, priority 5: the first mail"),
+        ("DELETE FROM gated", "docket of case 019B76DAA8017000800000000000CA5F: there is no such case"),
+        ("UPDATE gated SET message = x'00'", "case 019B76DAA8017000800000000000CA5F: its message is not"),
+        ("UPDATE docket SET pile = 99", "docket of case 019B76DAA8017000800000000000CA5F: it lies nowhere"),
+        ("UPDATE pile SET held = held + 1", "pile Reviewer, inbox: it does not hold"),
+        ("DELETE FROM edition", "activation 1: its book has no such edition"),
+        ("DELETE FROM audit WHERE number = 1", "audit: record 1 is missing"),
+        ("UPDATE audit SET chain = zeroblob(32)", "audit: record 1 is not what was recorded"),
+        ("DELETE FROM audit WHERE number = 2", "audit: record 2 was sealed and is gone"),
     ],
 )
 async def test_rows_that_contradict_each_other_are_told(tmp_path: Path, statement: str, told: str) -> None:

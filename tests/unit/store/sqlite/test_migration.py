@@ -10,10 +10,12 @@ import pytest
 from posthouse.message.changes import Changes, Setup
 from posthouse.message.credential import Credential, Issue
 from posthouse.store.queries import migrations
+from posthouse.store.sqlite.checking import verify
 from posthouse.store.sqlite.connection import APPLICATION_ID, newest_version
 from posthouse.store.sqlite.ledger import encode_setup
 from posthouse.store.sqlite.store import SqliteStore
 from posthouse.testing.build import START
+from tests.unit.store.sqlite.office import gate, gate_of, put
 
 STEPS = migrations("posthouse.store.sqlite.schema")
 
@@ -39,6 +41,10 @@ async def test_an_older_store_is_brought_up_to_date(version: int, tmp_path: Path
         known = Issue(credential=Credential(id="a", name="a", scopes=(), created=START), digest=b"d")
         await store.commit([Changes(issues=(known,), pulse=START)])
         assert await store.credentials.issued() == [known]
+        await put(store, 1)
+        await gate(store)
+        assert all(await gate_of(store))
+        assert await verify(store, repair=False) == []
     finally:
         await store.close()
     connection = apsw.Connection(str(path))

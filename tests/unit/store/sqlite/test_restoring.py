@@ -15,7 +15,7 @@ from posthouse.store.sqlite.manifest import BackupFault
 from posthouse.store.sqlite.restoring import restore
 from posthouse.store.sqlite.store import SqliteStore
 from posthouse.testing.build import identity
-from tests.unit.store.sqlite.office import LARGE, fill, holds, opened, put, take
+from tests.unit.store.sqlite.office import LARGE, fill, gate_of, holds, opened, put, take
 
 
 async def made(folder: Path) -> Path:
@@ -34,6 +34,7 @@ async def seen(store: SqliteStore) -> tuple[object, ...]:
         await store.dead_letters.dead_count(),
         await store.dead_letters.aside_count(),
         await store.register(),
+        await gate_of(store),
         [await store.journal.trace(identity(number)) for number in range(1, 53)],
         [await store.journal.letter(identity(number)) for number in range(1, 53)],
     )

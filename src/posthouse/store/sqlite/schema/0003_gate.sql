@@ -8,7 +8,7 @@ CREATE TABLE gated (
     content BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX gated_id ON gated (id);
-CREATE INDEX gated_message ON gated (message, opened, id);
+CREATE INDEX gated_message ON gated (message);
 
 -- One folder of one gatekeeper, and how many open dockets lie in it.
 CREATE TABLE pile (
@@ -19,9 +19,10 @@ CREATE TABLE pile (
     UNIQUE (gatekeeper, folder)
 ) STRICT;
 
--- What lies in the piles. Each order has an index that ends in the key of the row, so that a page begins where the one
--- before it ended, however many dockets are alike.
+-- What lies in the piles. Each order has an index that goes on with the key of the row, so that a page begins where the
+-- one before it ended, however many dockets are alike; the status is there for those who ask for one.
 CREATE TABLE docket (
+    seq INTEGER PRIMARY KEY,
     case_id BLOB NOT NULL,
     turn INTEGER NOT NULL,
     version INTEGER NOT NULL,
@@ -32,12 +33,12 @@ CREATE TABLE docket (
     sender TEXT NOT NULL,
     status TEXT NOT NULL,
     message BLOB NOT NULL,
-    content BLOB NOT NULL,
-    PRIMARY KEY (case_id, turn)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX docket_due ON docket (pile, is_open, due, case_id, turn);
-CREATE INDEX docket_arrived ON docket (pile, is_open, arrived, case_id, turn);
-CREATE INDEX docket_sender ON docket (pile, is_open, sender, case_id, turn);
+    content BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX docket_case ON docket (case_id, turn);
+CREATE INDEX docket_due ON docket (pile, is_open, due, case_id, turn, status);
+CREATE INDEX docket_arrived ON docket (pile, is_open, arrived, case_id, turn, status);
+CREATE INDEX docket_sender ON docket (pile, is_open, sender, case_id, turn, status);
 CREATE INDEX docket_message ON docket (message);
 CREATE INDEX docket_timer ON docket (due) WHERE due < 9223372036854775807;
 
