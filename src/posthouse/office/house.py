@@ -97,7 +97,7 @@ class House:
         self.asking = Asking(self, terms.name, refusals=RecordedRefusals(clock, stores.durable))
         self.reload: Answerer = _no_settings
         """What reads the settings again; whoever runs the office by settings puts it here."""
-        # Where the office answers over HTTP, and where its doors for mail listen by their names; written by who listens.
+        # Where the office answers over HTTP, and where its doors for mail listen, by their names; who listens says it.
         self.addresses: list[str] = []
         self.mail: Mapping[str, list[str]] = {}
         self.counter = Counter(clock, terms, stores=stores, intake=intake, clerk=clerk, agenda=agenda)
