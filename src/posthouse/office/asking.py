@@ -87,7 +87,7 @@ class Asking:
     async def answer(self, permit: Permit, call: Call[Reply]) -> Reply:
         """Answer a call that was checked, as far as the permit reaches."""
         if type(call) not in DESK_REPLIES:
-            reply = await self._office.answer(call)
+            reply = await self._office.answer(_signed(permit, call))
             if not isinstance(call, Tell):
                 return reply
             return cast("Reply", await self._story(permit, call, cast("Story | None", reply)))
@@ -260,9 +260,11 @@ def _sees_all(permit: Permit) -> bool:
 
 
 # `Any`, here and below: whichever call it is, with its reply.
-def _signed(permit: Permit, call: Call[Any]) -> Call[Any]:
+def _signed(permit: Permit, call: Call[Reply]) -> Call[Reply]:
     """Give a call in the name of who asks, whatever it says itself."""
-    return msgspec.structs.replace(call, by=permit.signature) if "by" in call.__struct_fields__ else call
+    if "by" not in call.__struct_fields__:
+        return call
+    return msgspec.structs.replace(call, by=permit.signature)
 
 
 def _cut(permit: Permit, call: Call[Any], reply: Any) -> Any:

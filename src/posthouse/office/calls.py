@@ -315,6 +315,8 @@ class CreateCredential(Call[Issued], frozen=True, kw_only=True):
     """Such as `send as ada`, `read orders*`, `administer`."""
     expires_in: float | None = None
     """Seconds; None for a credential that stands until it is revoked."""
+    by: str = ""
+    """Who asks, as far as the asker knows; the audit records it."""
 
 
 class ListCredentials(Call[list[Credential]], frozen=True, kw_only=True):
@@ -328,6 +330,7 @@ class RevokeCredential(Call[Credential], frozen=True, kw_only=True):
     """End a credential for good, by its id."""
 
     id: str
+    by: str = ""
 
 
 class Reloaded(msgspec.Struct, frozen=True, kw_only=True):
