@@ -13,17 +13,16 @@ import msgspec
 from posthouse.errors import PosthouseError
 from posthouse.message.case import Case, Docket, Mailbag, Stop, Wrapper
 from posthouse.message.name import OfficeName
+from posthouse.message.tiding import CaseEvent, Heard
 from posthouse.office.calls import Call, Story, Tell
 from posthouse.office.deskcalls import (
     DESK_REPLIES,
-    CaseEvent,
     CaseStory,
     CountDockets,
     Decide,
     Edit,
     FindCases,
     HearCases,
-    Heard,
     ListDockets,
     ListMailbags,
     OpenDocket,
@@ -60,7 +59,7 @@ class Answers(Protocol):
 class Refusals(Protocol):
     """Where it is recorded that somebody was refused."""
 
-    async def note(self, permit: Permit, call: Call[Any], refusal: NotPermitted) -> None:
+    async def note(self, permit: Permit, call: Call[Any], *, refusal: NotPermitted) -> None:
         """Record it."""
         ...
 
@@ -113,7 +112,7 @@ class Asking:
 
     async def _refuse(self, permit: Permit, call: Call[Any], refusal: NotPermitted) -> None:
         if type(call) in DESK_REPLIES:
-            await self._refusals.note(permit, call, refusal)
+            await self._refusals.note(permit, call, refusal=refusal)
         raise refusal
 
     async def _case(self, permit: Permit, call: TellCase) -> CaseStory | None:
@@ -127,7 +126,7 @@ class Asking:
             return await self._office.answer(call) if call.body_limit else story
         if story.envelope.principal == permit.principal:
             return for_sender(story)
-        await self._refusals.note(permit, call, refusal)
+        await self._refusals.note(permit, call, refusal=refusal)
         return None
 
     async def _found(self, permit: Permit, call: FindCases) -> list[Case]:

@@ -308,15 +308,13 @@ class Issued(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CreateCredential(Call[Issued], frozen=True, kw_only=True):
-    """Issue a credential."""
+    """Issue a credential, with scopes such as `send as ada`, `read orders*`, `administer`."""
 
     name: str
     scopes: list[str]
-    """Such as `send as ada`, `read orders*`, `administer`."""
     expires_in: float | None = None
     """Seconds; None for a credential that stands until it is revoked."""
     by: str = ""
-    """Who asks, as far as the asker knows; the audit records it."""
 
 
 class ListCredentials(Call[list[Credential]], frozen=True, kw_only=True):

@@ -87,10 +87,8 @@ class House:
             Postmen(clock, terms, store=store, intake=intake, clerk=clerk, agenda=agenda)
             for store in (stores.durable, stores.passing)
         ]
-        self._intake = intake
-        self._stores = stores
-        self.terms = terms
-        self.clock = clock
+        self._intake, self._stores = intake, stores
+        self.terms, self.clock = terms, clock
         self.keyring = Keyring(clock, stores.durable)
         self.accounts = Accounts(clock, stores.durable, duties=self._duties)
         self.asking = Asking(self, terms.name, refusals=RecordedRefusals(clock, stores.durable))
@@ -109,8 +107,8 @@ class House:
         books = Bookkeeping(clock, stores.durable, library=intake.library)
         self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
         self._answers = _answers(self, backroom, keeping=keeping) | self.desk.answers()
-        self._answers |= _answers_apart(self.audit, holding, books=books)
-        self._answers[calls.Examine] = Examination(clock, stores.durable).examine
+        apart = _answers_apart(self.audit, holding, books=books)
+        self._answers |= apart | {calls.Examine: Examination(clock, stores.durable).examine}
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
 

@@ -113,7 +113,7 @@ class Noted:
     def __init__(self) -> None:
         self.refused: list[tuple[str, str]] = []
 
-    async def note(self, permit: Permit, call: Call[Any], refusal: NotPermitted) -> None:
+    async def note(self, permit: Permit, call: Call[Any], *, refusal: NotPermitted) -> None:
         assert refusal.what
         self.refused.append((permit.principal, type(call).__name__))
 

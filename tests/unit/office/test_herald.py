@@ -19,8 +19,8 @@ from tests.unit.office.rig import TERMS, Rig, at_work
 
 CASE = "0197f7ae-0000-7000-8000-000000000001"
 HOOKS = (
-    Webhook(name="crm", url="https://crm.example/posthouse", secret="x"),
-    Webhook(name="log", url="https://log.example", secret="x", events=("case.closed", "case.r*")),
+    Webhook(name="crm", url="https://crm.example/posthouse", secret_file="x"),
+    Webhook(name="log", url="https://log.example", secret_file="x", events=("case.closed", "case.r*")),
 )
 HOOKED = msgspec.structs.replace(TERMS, webhooks=HOOKS)
 CRM, LOG = "webhook://crm.example:443/crm", "webhook://log.example:443/log"
