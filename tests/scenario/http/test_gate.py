@@ -118,7 +118,7 @@ async def test_each_permit_reaches_its_own(tmp_path: Path) -> None:
         assert [one["status"] for one in recalled["answers"]] == ["done"]
         assert (await sender.get("/gate/audit")).status_code == 403
 
-        acts = [(line.act, line.actor.split()[0]) for line in await here.house.answer(ListAudit())]
+        acts = [(line.act, line.actor.partition(" ")[0]) for line in await here.house.answer(ListAudit())]
         assert acts.count(("call.refused", "made-up")) >= 4
         records = json_of(await auditor.get("/gate/audit", params={"subject": case}))["records"]
         assert "case.gated" in [record["act"] for record in records]
