@@ -14,7 +14,23 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from bench import accept, audit, backlog, desk, flow, gated, idle, machine, mail, match, offices, smtp, smtp_out, web
+from bench import (
+    accept,
+    audit,
+    backlog,
+    desk,
+    expiry,
+    flow,
+    gated,
+    idle,
+    machine,
+    mail,
+    match,
+    offices,
+    smtp,
+    smtp_out,
+    web,
+)
 from bench.figure import BARS, Contest, Figure, Missing
 from bench.plan import Plan, read_plan
 
@@ -31,6 +47,7 @@ FILES: Final = {
     "smtp": smtp.CONTESTS,
     "match": match.CONTESTS,
     "desk": desk.CONTESTS,
+    "expiry": expiry.CONTESTS,
     "audit": audit.CONTESTS,
 }
 

@@ -95,6 +95,7 @@ BARS: Final = {
     "match_change_ms": Bar(at_most=1),
     "desk_list_p95_ms": Bar(at_most=100),
     "desk_decide_p99_ms": Bar(at_most=50),
+    "expiry_lateness_p99_ms": Bar(at_most=1_000),
     "audit_verify_per_s": Bar(at_least=500_000),
 }
 """What the project set itself to reach."""

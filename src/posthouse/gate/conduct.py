@@ -133,8 +133,22 @@ def _gate(journey: Journey, ruling: Ruling, _mine: tuple[str, ...], means: Condu
     policy, organisation, now, zone = means.setting
     opened = open_case(journey, ruling, policy=policy, organisation=organisation, now=now, zone=zone)
     happened = f"held for {opened.docket.gatekeeper}: {opened.docket.reason}"
-    effects = Effects(cases=(opened.case,), dockets=(opened.docket,), audits=opened.audits, happened=happened)
+    effects = Effects(
+        cases=(opened.case,), dockets=(opened.docket,), audits=opened.audits, happened=happened,
+        emitted=_told_to_sender(journey, ruling, means.writer),
+    )  # fmt: skip
     return _Part(effects=effects)
+
+
+def _told_to_sender(journey: Journey, ruling: Ruling, writer: Writer) -> tuple[Emitted, ...]:
+    """Tell the sender that the message waits, where a rule or the policy wants it."""
+    sender = journey.luggage.envelope.sender
+    if sender is None or ruling.tell_sender == "no":
+        return ()
+    why = f": {'; '.join(ruling.reasons)}" if ruling.tell_sender == "with reason" and ruling.reasons else ""
+    saying = f"Your message is accepted and waits for somebody who looks at it{why}."
+    side = Side(action="notify", to=(sender,), saying=saying, rule="of this office")
+    return (noticed(journey.message, side, writer=writer),)
 
 
 def _delete(_journey: Journey, _ruling: Ruling, _mine: tuple[str, ...], _means: Conduct) -> _Part:

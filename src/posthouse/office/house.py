@@ -107,8 +107,8 @@ class House:
         books = Bookkeeping(clock, stores.durable, library=intake.library)
         self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
         self._answers = _answers(self, backroom, keeping=keeping) | self.desk.answers()
-        apart = _answers_apart(self.audit, holding, books=books)
-        self._answers |= apart | {calls.Examine: Examination(clock, stores.durable).examine}
+        self._answers |= _answers_apart(self.audit, holding, books=books)
+        self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._tasks: list[asyncio.Task[None]] = []
         self._doors: Mapping[str, Door] = {}
 

@@ -381,9 +381,8 @@ async def test_mailbags_are_set_up(rig: Rig) -> None:
     bag = await mailbag(rig, "Purge", function="delete", rhythm=Rhythm(every="hours", count=20))
     assert bag.next_run == START + round(20 * HOUR * SECOND)
     await mailbag(rig, "purge", gatekeeper="g2")
-    with pytest.raises(ExceptionGroup) as found:
+    with pytest.raises(MailbagRefused, match=r"this name already.*to whom it forwards.*when it is to forward"):
         await mailbag(rig, "PURGE", function="forward")
-    assert len(found.value.exceptions) == 3
     await rig.put(1)
     await decide(rig, "file", mailbag="purge")
     rig.clock.advance(3 * HOUR)
