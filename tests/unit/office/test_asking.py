@@ -124,6 +124,9 @@ async def test_a_recipient_sees_nothing_of_a_message_that_is_held() -> None:
     told = await asked.answer(administrator, tell)
     assert told is not None
     assert told.body == b"", "who looks after the office is no reviewer"
+    desk.body = Body("0" * 64, 10**9)
+    assert await asked.answer(administrator, tell) is None, "its hash would be enough to read it"
+    desk.body = b"held"
     desk.outcome = "returned"
     assert await asked.answer(reader, tell) is None
     desk.outcome = "released"
