@@ -36,7 +36,7 @@ def case(desk: Desk, case: str, *, body: bool) -> None:
     if desk.as_json:
         desk.printer.document(document(story, with_body=body))
         return
-    for line in tell(story, zone, bags):
+    for line in tell(story, zone, bags=bags):
         desk.printer.line(line)
     if body:
         desk.printer.line("")
@@ -53,7 +53,7 @@ async def _story(desk: Desk, digits: str, *, with_body: bool) -> tuple[CaseStory
         return story, await zone_of(office), await bag_names(office)
 
 
-def tell(story: CaseStory, zone: tzinfo, bags: Mapping[str, str]) -> Iterator[str]:
+def tell(story: CaseStory, zone: tzinfo, *, bags: Mapping[str, str]) -> Iterator[str]:
     """Tell a case line by line, oldest things first."""
     case, wrapper, envelope = story.case, story.wrapper, story.envelope
 

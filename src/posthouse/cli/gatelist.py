@@ -180,7 +180,7 @@ async def _show(
 ) -> tuple[Docket, CaseStory, tzinfo]:
     async with desk.office() as office:
         role = await role_of(office, named)
-        docket = await docket_of(office, role, digits)
+        docket = await docket_of(office, digits, role=role)
         if not peek and docket.is_open and docket.status == "gated":
             docket = await office.call(OpenDocket(case=docket.case, turn=docket.turn, gatekeeper=role, by=who()))
         limit = _MOST_SHOWN if body else 0

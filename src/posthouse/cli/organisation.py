@@ -68,7 +68,7 @@ def import_(desk: Desk, file: str, *, form: str | None, **given: Any) -> int:
     It is the house's own form, a table of people (CSV) or an export of a directory (LDIF), of which the house's own
     form is made. - is standard input. The exit code is 2 if the file has faults; then nothing is kept.
     """
-    return write_edition(desk, BOOK, _own_form(file, form), **given)
+    return write_edition(desk, BOOK, text=_own_form(file, form), **given)
 
 
 def _own_form(file: str, form: str | None) -> str:
@@ -89,7 +89,7 @@ def _own_form(file: str, form: str | None) -> str:
 @at_any_desk
 def show(desk: Desk, number: int | None) -> None:
     """Show an edition of the organisation; the one in force where no number is given."""
-    show_edition(desk, BOOK, number)
+    show_edition(desk, BOOK, number=number)
 
 
 @organisation.command("list")
@@ -104,7 +104,7 @@ def list_(desk: Desk) -> None:
 @at_any_desk
 def diff(desk: Desk, numbers: tuple[int, ...]) -> int:
     """Say who came, who went, who moved between two editions: those named, or the one in force and the newest."""
-    return diff_editions(desk, BOOK, numbers, compare=_told)
+    return diff_editions(desk, BOOK, numbers=numbers, compare=_told)
 
 
 def _told(old: Edition | None, new: Edition) -> Iterable[str]:
@@ -117,7 +117,7 @@ def _told(old: Edition | None, new: Edition) -> Iterable[str]:
 @at_any_desk
 def activate(desk: Desk, number: int) -> None:
     """Put an edition of the organisation in force; 0 ends it, and nobody holds a role then."""
-    activate_edition(desk, BOOK, number)
+    activate_edition(desk, BOOK, number=number)
 
 
 @organisation.command()

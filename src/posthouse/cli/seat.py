@@ -97,7 +97,7 @@ async def find_case(office: Office, digits: str) -> Case:
     return found[0]
 
 
-async def docket_of(office: Office, role: str, digits: str) -> Docket:
+async def docket_of(office: Office, digits: str, *, role: str) -> Docket:
     """Give the docket of a case that lies, or lay last, before a role."""
     case = await find_case(office, digits)
     chosen = DocketFilter(gatekeeper=role, case=case.id, is_open=None)

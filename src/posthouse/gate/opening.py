@@ -55,8 +55,6 @@ def open_case(
     parties = parties_of(envelope.sender, envelope.everybody)
     stops = seated(ruling.stops, organisation, now=now, parties=parties)
     identity = case_id(journey.message.id, () if ruling.recipients is None else envelope.everybody)
-    if ruling.tell_sender == "no":
-        ruling = msgspec.structs.replace(ruling, tell_sender=policy.tell_sender)
     wrapper = msgspec.structs.replace(
         wrap(identity, ruling, stops=stops, created=now, content=content_of(journey.message)),
         sender=envelope.sender,

@@ -265,3 +265,12 @@ async def test_every_act_is_recorded(rig: Rig) -> None:
     told = msgspec.msgpack.decode(lines[2].payload or b"")
     assert (told["decision"], told["gatekeeper"], told["comment"]) == ("d1", "g1", "fine")
     assert (await wrapper_of(rig)).reviews[0].comment == "fine"
+
+
+# G-235
+@at_work()
+async def test_a_sender_hears_that_the_message_waits_where_the_policy_says_so(rig: Rig) -> None:
+    await begin(rig, "g1", policy=f'{AT_ONCE}tell_sender = "with reason"\n')
+    await rig.put(1)
+    told = await body_at(rig, "alice")
+    assert b"waits for somebody who looks at it: we look at everything." in told

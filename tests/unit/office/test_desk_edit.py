@@ -182,3 +182,23 @@ async def test_a_text_is_changed_twice_and_bears_one_note(rig: Rig) -> None:
     assert len((await wrapper_of(rig)).reviews) == 2
     await decide(rig, "release")
     assert (await body_at(rig)).endswith(b"\r\n\r\nsecond\r\n")
+
+
+# G-189
+@at_work()
+async def test_the_sender_hears_of_an_edit_where_the_policy_says_so(rig: Rig) -> None:
+    await begin(rig, "g1", policy=f"{SILENT}tell_sender_of_edit = true\n")
+    await put_mail(rig)
+    await edit(rig, "some flour")
+    await decide(rig, "release")
+    assert b"changed the text of your message" in await body_at(rig, "alice")
+
+
+# G-85
+@at_work()
+async def test_a_released_mail_may_bear_one_header(rig: Rig) -> None:
+    await begin(rig, "g1", "g3", policy=f"{SILENT}reviewed_header = true\n")
+    await put_mail(rig)
+    await decide(rig, "release")
+    await decide(rig, "release")
+    assert await body_at(rig) == b"X-Reviewed: yes\r\n" + MAIL

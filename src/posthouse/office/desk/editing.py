@@ -11,17 +11,15 @@ from posthouse.clock import Clock
 from posthouse.gate.opening import content_of
 from posthouse.gate.review import Order, told
 from posthouse.gate.wrapper import with_review
-from posthouse.message import envelope as envelopes
 from posthouse.message import features
-from posthouse.message.changes import Letter, Post
+from posthouse.message.changes import Post
 from posthouse.message.form.mail.splice import Spliced, TextUnchangeable, Wanted, splice
-from posthouse.message.identity import derived
-from posthouse.message.journey import Journey, pack
-from posthouse.message.message import Body, Head, Message, compose
-from posthouse.message.trace import Step
+from posthouse.message.journey import pack
+from posthouse.message.message import Body, Message
 from posthouse.office.desk.commanding import Commands, answer, unknown
 from posthouse.office.desk.executor import Executor
 from posthouse.office.desk.papers import Deed, Papers, audited, changed, reviewed
+from posthouse.office.desk.rewriting import letter_of, rewritten_journey
 from posthouse.office.deskcalls import Decided, Edit
 from posthouse.store.ports import Bodies
 
@@ -100,7 +98,7 @@ def spliced_of(message: Message, raw: bytes, call: Edit, *, note: str) -> Splice
 
 def rewritten(papers: Papers, body: bytes | Body, raw: bytes) -> Deed:
     """Give what is written when a text was changed: the letter, its case, its docket."""
-    journey = _rewritten(papers, body, raw)
+    journey = rewritten_journey(papers, body, raw=raw)
     message = journey.message
     before, after = papers.wrapper.content, content_of(message)
     review = msgspec.structs.replace(reviewed(papers), content_before=before, content_after=after)
@@ -113,44 +111,7 @@ def rewritten(papers: Papers, body: bytes | Body, raw: bytes) -> Deed:
         attachments=0 if mail is None else len(mail.attachments or ()), last_action="edited",
     )  # fmt: skip
     audit = audited(papers, "case.edited", before=before, after=after, message=str(message.id))
-    return Deed(cases=(case,), dockets=(docket,), posts=(Post(letter=_letter(papers, journey)),), audits=(audit,))
-
-
-def _rewritten(papers: Papers, body: bytes | Body, raw: bytes) -> Journey:
-    """Give the journey of the changed message: what rules ask of it is read anew."""
-    message, luggage = papers.message, papers.journey.luggage
-    head = Head(
-        id=derived(papers.case.message, f"{papers.order.id} of {papers.case.id}"),
-        kind=message.kind, sender=message.sender, recipients=message.recipients, reply_to=message.reply_to,
-        correlation=message.correlation, priority=message.priority, created=message.created, expires=message.expires,
-        content_type=message.content_type, traceparent=message.traceparent, lane=message.lane,
-    )  # fmt: skip
-    new = compose(head, body, attributes=dict(message.attributes))
-    for section in message.sections:
-        new = new.with_section(section)
-    known = luggage.features.mail
-    extracted = features.extract(
-        new,
-        luggage.envelope,
-        accepted=luggage.features.accepted,
-        content=raw[: features.BEGINNING] if isinstance(body, Body) else None,
-        authentication={} if known is None else known.authentication,
-    )
-    return Journey(new, msgspec.structs.replace(luggage, features=extracted))
-
-
-def _letter(papers: Papers, journey: Journey) -> Letter:
-    message = journey.message
-    return Letter(
-        id=message.id,
-        accepted=papers.now,
-        head=message.head,
-        body=message.body,
-        envelope=envelopes.encode.encode(journey.luggage.envelope),
-        features=features.encode(journey.luggage.features),
-        step=Step(papers.now, "accepted", "gate", f"{papers.docket.gatekeeper} changed {papers.case.message}"[:1_000]),
-        sections=message.sections,
-    )
+    return Deed(cases=(case,), dockets=(docket,), posts=(Post(letter=letter_of(papers, journey)),), audits=(audit,))
 
 
 def _note(papers: Papers) -> str:

@@ -156,7 +156,12 @@ class Executor:
     async def _changes(self, docket: Docket, order: Order, setting: Setting, facts: Facts) -> Changes:
         """Give what an action wants written; one that cannot be done is told in its docket."""
         try:
-            return self.changes_of(await self._deed(docket, order, setting), facts)
+            deed = await self._deed(docket, order, setting)
+            if deed.posts and deed.onwards:
+                # What goes on has to be in the journal; under its id it is written once, however often it is tried.
+                await self._store.commit([Changes(posts=deed.posts)])
+                deed = msgspec.structs.replace(deed, posts=())
+            return self.changes_of(deed, facts)
         except Exception as fault:  # noqa: BLE001 - one message that cannot be dealt with must not stop the others
             _log.error("desk.stumbled", case=str(docket.case), command=order.command, exc_info=fault)
             return Changes(dockets=(faulty(docket, f"{type(fault).__name__}: {fault}", setting.now),))

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 import msgspec
 
 from posthouse.gate import wrapper as wrappers
+from posthouse.gate.emission import noticed
 from posthouse.gate.opening import case_id, docket_at, narrowed
 from posthouse.gate.review import due_of
-from posthouse.message.case import Case, pack_wrapper
-from posthouse.message.journey import pack
+from posthouse.message.case import Case, Side, pack_wrapper
+from posthouse.message.journey import Emitted, pack
 from posthouse.office.desk.listing import put_in_list
 from posthouse.office.desk.papers import Deed, Papers, audited, changed, concluding, go_on, homeward, reviewed, ruled
+from posthouse.office.desk.rewriting import with_header
 
 
 def release(papers: Papers) -> Deed:
@@ -25,7 +27,22 @@ def release(papers: Papers) -> Deed:
     if limit is not None:
         return put_in_list(papers, fault=limit.text)
     onward = wrappers.release(ruled(papers), reviewed(papers))
-    return go_on(papers, onward, done=concluding(papers, "released", "release"))
+    deed = go_on(papers, onward, done=concluding(papers, "released", "release"))
+    if onward.current is not None:
+        return deed
+    policy = papers.setting.policy
+    if policy.tell_sender_of_edit and onward.is_edited:
+        deed = msgspec.structs.replace(deed, emitted=_told_of_edit(papers))
+    return with_header(papers, deed) if policy.reviewed_header else deed
+
+
+def _told_of_edit(papers: Papers) -> tuple[Emitted, ...]:
+    """Tell the sender that the text was changed."""
+    if papers.wrapper.sender is None:
+        return ()
+    saying = "A reviewer has changed the text of your message before it was sent on."
+    side = Side(action="notify", to=(papers.wrapper.sender,), saying=saying, rule="of this office")
+    return (noticed(papers.message, side, writer=papers.writer),)
 
 
 def _divided(papers: Papers, chosen: Sequence[str]) -> Deed:
