@@ -80,7 +80,7 @@ class Corpus(NamedTuple):
 
 
 def read_corpus(seed: int, count: int) -> Corpus:
-    """Give the mails of the archive that CORPUS names, or that stands beside the project's folder, or generated ones."""
+    """Give the mails of the archive of CORPUS, or of the archive beside the project, or generated ones."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "spamassassin.tar.xz"
     archive = Path(os.environ.get("CORPUS") or beside)
     if archive.is_file():

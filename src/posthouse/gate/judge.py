@@ -22,14 +22,11 @@ from posthouse.gate.statistics import OfficeFigures, SenderFigures, Statistics
 from posthouse.matching.language.rule.rule import Checkpoint
 from posthouse.matching.value.record import Context, History, Record, make_record
 from posthouse.message.case import Wrapper, unpack_wrapper
-from posthouse.message.features import MAIL
 from posthouse.message.journey import Journey
 from posthouse.message.message import HOP
 from posthouse.message.name import MalformedName, parse_mailbox
 from posthouse.message.passage import Facts, Passage
 from posthouse.organisation.snapshot import Snapshot as Who
-
-_REPORT: Final = "multipart/report"
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,7 +70,7 @@ class RuleJudge:
 
     def _is_asked(self, journey: Journey) -> bool:
         luggage, book = journey.luggage, self.snapshot.book
-        if luggage.is_automatic or _is_report(journey):
+        if luggage.is_automatic:
             return False
         if luggage.case is not None:
             return True
@@ -200,14 +197,6 @@ def checkpoint_of(journey: Journey) -> Checkpoint:
         return "reprocess"
     sections = journey.message.sections
     return "relay" if sections and any(section.name == HOP for section in sections) else "submit"
-
-
-def _is_report(journey: Journey) -> bool:
-    """Say whether it is a report about a mail, which a mail system wrote: nobody could answer it."""
-    mail = journey.luggage.features.mail
-    if journey.luggage.envelope.sender is not None or mail is None or not journey.message.content_type.startswith(MAIL):
-        return False
-    return any(name == "content-type" and value.lower().startswith(_REPORT) for name, value in mail.headers)
 
 
 def _own(context: Context, history: History | None, fold: _Fold | None, sender: str | None) -> Context:

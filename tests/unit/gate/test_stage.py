@@ -20,6 +20,7 @@ from tests.unit.gate.books import always, book
 from tests.unit.gate.slips import review
 
 LETTER = b"From: alice@house.example\r\nTo: bob@house.example\r\nSubject: Hi\r\n\r\nHello.\r\n"
+REPORT = b"Content-Type: multipart/report; boundary=x\r\nSubject: Failed\r\n\r\n--x--\r\n"
 
 
 def judge(text: str, **given: Any) -> RuleJudge:  # Any: fields of a snapshot
@@ -184,17 +185,16 @@ def test_two_parts_have_cases_of_their_own() -> None:
 
 
 # G-212
-@pytest.mark.parametrize("is_ours", [True, False])
-def test_what_is_automatic_is_never_gated_or_answered(is_ours: bool) -> None:
-    report = b"Content-Type: multipart/report; boundary=x\r\nSubject: Failed\r\n\r\n--x--\r\n"
-    theirs = journey(message(1, report, content_type=MAIL_TYPE, sender=None), sender=None)
-    one = journey().carrying(is_automatic=True) if is_ours else theirs
+def test_what_the_office_wrote_itself_is_never_gated() -> None:
+    one = journey().carrying(is_automatic=True)
     assert through(always("r", 'gate to "G1"'), one).going == (one,)
 
 
 # G-212
-def test_a_null_sender_alone_makes_nothing_automatic() -> None:
-    one = journey(message(1, LETTER, content_type=MAIL_TYPE, sender=None), sender=None)
+@pytest.mark.parametrize("content", [LETTER, REPORT])
+def test_a_null_sender_makes_nothing_automatic(content: bytes) -> None:
+    """Anybody could get round the rules by writing what looks like a report."""
+    one = journey(message(1, content, content_type=MAIL_TYPE, sender=None), sender=None)
     assert stopped(always("r", 'gate to "G1"'), one).effects.cases
 
 
