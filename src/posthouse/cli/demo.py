@@ -50,13 +50,21 @@ async def answer_echo(office: Office) -> None:
             await _answer(office, delivery)
 
 
-def with_mail(settings: Settings, *, is_free: bool) -> Settings:
-    """Give the settings with a door for mail on this machine, where they say nothing of mail and its port is free."""
-    if settings.doors or settings.mail.domains or not is_free:
+def with_mail(settings: Settings, store: Path, *, is_free: bool) -> Settings:
+    """Give the settings with mail on this machine, where they say nothing of it; its door opens where its port is free.
+
+    What leaves the office is put into folders beside its store: the demo sends nothing to the world.
+    """
+    if settings.doors or settings.mail.domains or settings.routes:
         return settings
-    # Without a name of its own for the world the demo sends no mail out.
-    mail = msgspec.structs.replace(settings.mail, domains=DOMAIN)
-    return msgspec.structs.replace(settings, mail=mail, doors={"demo": f"smtp 127.0.0.1:{MAIL_PORT}"})
+    replace = msgspec.structs.replace
+    return replace(
+        settings,
+        mail=replace(settings.mail, domains=DOMAIN),
+        outgoing=replace(settings.outgoing, name=settings.outgoing.name or DOMAIN),
+        routes={"*": f"maildir:{store.absolute().parent / 'sent'}/{{domain}}/{{local}}"},
+        doors={"demo": f"smtp 127.0.0.1:{MAIL_PORT}"} if is_free else {},
+    )
 
 
 def commands(store: Path) -> list[str]:
@@ -67,6 +75,7 @@ def commands(store: Path) -> list[str]:
         f"{name} read orders {office}",
         f'{name} send echo "is anybody there?" --type request --reply-to me {office}',
         f"{name} read me --wait 5s {office}",
+        f"{name} gate list --all-roles {office}",
     ]
 
 

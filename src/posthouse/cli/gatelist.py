@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from datetime import tzinfo
 from typing import Any, Final
@@ -139,13 +140,16 @@ def document(docket: Docket) -> dict[str, Any]:
 
 
 def _row(docket: Docket, bags: dict[str, str], *, with_role: bool) -> tuple[Cell, ...]:
-    reason = cut(docket.reason, 14) + (f" +{docket.more_reasons}" if docket.more_reasons else "")
+    # What is wider than a narrow terminal is shared by the three that people read by.
+    wide = 14 + max(0, shutil.get_terminal_size().columns - 80) // 3
+    reason = cut(docket.reason, wide) + (f" +{docket.more_reasons}" if docket.more_reasons else "")
     folder = bags.get(docket.folder, docket.folder)
     if with_role:
         folder = f"{docket.gatekeeper}/{folder}"
     status = f"{docket.status}!" if docket.fault else docket.status
+    sender = (docket.sender or "nobody").removeprefix("smtp:")
     return (
-        cut(docket.sender or "nobody", 14), cut(docket.subject, 14), reason, cut(status, 11),
+        cut(sender, wide), cut(docket.subject, wide), reason, cut(status, 11),
         in_words(next_date(docket)), cut(folder, 20 if with_role else 9),
     )  # fmt: skip
 
