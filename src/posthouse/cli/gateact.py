@@ -18,8 +18,9 @@ from posthouse.cli.gatelist import document, text_in
 from posthouse.cli.moment import moment
 from posthouse.cli.parameter import duration
 from posthouse.cli.printer import clean
-from posthouse.cli.seat import as_role, docket_of, find_case, role_of, short, who, zone_of
+from posthouse.cli.seat import as_role, docket_of, find_case, in_words, role_of, short, who, zone_of
 from posthouse.client import Office
+from posthouse.gate.review import unpack_order
 from posthouse.message.case import Command, Docket
 from posthouse.message.form.plain import shown_instant
 from posthouse.office.deskcalls import (
@@ -48,6 +49,15 @@ _CODES: Final = {
     "unknown": exitcode.NOTHING,
 }
 """How a command ends by what became of a decision."""
+
+_DEEDS: Final[dict[Command, str]] = {
+    "release": "released",
+    "return": "returned",
+    "delete": "deleted",
+    "forward": "forwarded",
+    "recall": "recalled",
+}
+"""How what waits to be carried out is told."""
 
 ids = click.argument("cases", metavar="ID...", nargs=-1, required=True)
 one_id = click.argument("case", metavar="ID")
@@ -100,17 +110,20 @@ def tell(desk: Desk, decided: list[Decided]) -> int:
         if desk.as_json:
             desk.printer.document(answer_of(one))
         elif one.status == "done":
-            desk.printer.line(f"{short(one.case)}: {clean(one.text) or 'done'}{_undoable(one)}")
+            desk.printer.line(f"{short(one.case)}: {_said(one)}")
         else:
             hint = "; say --yes if you mean it" if one.status == "confirm" else ""
             warn(f"{short(one.case)}: {one.status}: {clean(one.text)}{hint}")
     return max((_CODES[one.status] for one in decided), default=exitcode.OK)
 
 
-def _undoable(one: Decided) -> str:
-    if one.undo_until is None:
-        return ""
-    return f", can be undone with `posthouse gate undo {short(one.case)}`"
+def _said(one: Decided) -> str:
+    """Say what was done, or what is going to be and how to take it back."""
+    docket = one.docket
+    if docket is None or one.undo_until is None or not docket.pending:
+        return clean(one.text) or (docket.status if docket is not None and not docket.is_open else "done")
+    deed = _DEEDS.get(unpack_order(docket.pending).command, "done")
+    return f"{deed} {in_words(one.undo_until)}; `posthouse gate undo {short(one.case)}` takes it back"
 
 
 def answer_of(one: Decided) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def test_a_decision_is_taken_back(terminal: Terminal) -> None:
     order(terminal)
     (held,) = terminal.run("gate", "list", "--json").documents
     deleted = terminal.run("gate", "delete", held["case"])
-    assert "can be undone" in deleted.text
+    assert "takes it back" in deleted.text
     assert terminal.run("gate", "undo", held["case"]).code == 0
     (back,) = terminal.run("gate", "list", "--json").documents
     assert (back["open"], back["status"]) == (True, "gated")
