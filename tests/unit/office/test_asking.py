@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from posthouse.message.case import Mailbag
+from posthouse.message.message import Body
 from posthouse.office import calls, deskcalls
 from posthouse.office.permission import NotPermitted
 from posthouse.store.gateports import DocketFilter
