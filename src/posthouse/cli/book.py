@@ -108,12 +108,12 @@ def _state(one: Edition, shelf: Shelf, since: Activation | None) -> str:
     return f"{'since' if one.number == shelf.active else 'once,'} {office_time(since.at, shelf.zone)}"
 
 
-def show_edition(desk: Desk, book: str, number: int | None) -> None:
+def show_edition(desk: Desk, book: str, *, number: int | None) -> None:
     """Show the text of an edition; of the one in force where no number is named."""
 
     async def found() -> Edition:
         async with desk.office() as office:
-            return await read_edition(office, book, number)
+            return await read_edition(office, book, number=number)
 
     edition = desk.run(found())
     if desk.as_json:
@@ -122,7 +122,7 @@ def show_edition(desk: Desk, book: str, number: int | None) -> None:
         desk.printer.raw(edition.text.encode())
 
 
-async def read_edition(office: Office, book: str, number: int | None) -> Edition:
+async def read_edition(office: Office, book: str, *, number: int | None) -> Edition:
     """Give an edition that must be there."""
     edition = await office.call(ReadEdition(book=book, number=number))
     if edition is None:
@@ -131,7 +131,7 @@ async def read_edition(office: Office, book: str, number: int | None) -> Edition
     return edition
 
 
-def diff_editions(desk: Desk, book: str, numbers: tuple[int, ...], *, compare: Compare | None = None) -> int:
+def diff_editions(desk: Desk, book: str, *, numbers: tuple[int, ...], compare: Compare | None = None) -> int:
     """Say how two editions differ: the named ones, or what is in force and the newest; the exit code says whether."""
     if len(numbers) > 2:
         raise misuse("name one edition or two")
@@ -144,8 +144,8 @@ def diff_editions(desk: Desk, book: str, numbers: tuple[int, ...], *, compare: C
             old, new = (
                 numbers if len(numbers) == 2 else (shelf.active, numbers[0] if numbers else shelf.editions[-1].number)
             )
-            before = await read_edition(office, book, old) if old else None
-            return before, await read_edition(office, book, new)
+            before = await read_edition(office, book, number=old) if old else None
+            return before, await read_edition(office, book, number=new)
 
     old, new = desk.run(found())
     lines = list((compare or unified)(old, new))
@@ -168,7 +168,7 @@ def unified(old: Edition | None, new: Edition) -> Iterable[str]:
     return difflib.unified_diff(before, new.text.splitlines(), named, f"{new.book} {new.number}", lineterm="")
 
 
-def write_edition(desk: Desk, book: str, text: str, *, note: str, activates: bool, is_trial: bool) -> int:
+def write_edition(desk: Desk, book: str, *, text: str, note: str, activates: bool, is_trial: bool) -> int:
     """Check a text and keep it as the next edition of a book, in force at once where that is wanted."""
 
     async def written() -> tuple[Written, Activation | None]:
@@ -211,7 +211,7 @@ def read_text(name: str) -> str:
     return decode(read_limited(name, MAX_BYTES), name)
 
 
-def activate_edition(desk: Desk, book: str, number: int) -> None:
+def activate_edition(desk: Desk, book: str, *, number: int) -> None:
     """Put an edition in force; 0 ends the book."""
 
     async def activated() -> Activation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import tzinfo
 from typing import Any, Final
 
@@ -11,9 +11,9 @@ import msgspec
 
 from posthouse.cli.desk import Desk, at_any_desk
 from posthouse.cli.gatelist import document as docket_document
-from posthouse.cli.gatelist import text_in
+from posthouse.cli.gatelist import next_date, text_in
 from posthouse.cli.printer import clean
-from posthouse.cli.seat import CaseMissing, find_case, in_words, office_time, who, zone_of
+from posthouse.cli.seat import CaseMissing, bag_names, find_case, in_words, office_time, who, zone_of
 from posthouse.message.case import Case, Docket, Fired, Review
 from posthouse.message.form.plain import shown_instant
 from posthouse.office.deskcalls import CaseStory, TellCase
@@ -32,28 +32,28 @@ def case(desk: Desk, case: str, *, body: bool) -> None:
     Who sent it to whom, which rules held it and why, where it stopped, what was decided by whom, every date, and what
     else happened to it. ID is that of the case or of its message, or the first digits of it.
     """
-    story, zone = desk.run(_story(desk, case, with_body=body))
+    story, zone, bags = desk.run(_story(desk, case, with_body=body))
     if desk.as_json:
         desk.printer.document(document(story, with_body=body))
         return
-    for line in tell(story, zone):
+    for line in tell(story, zone, bags=bags):
         desk.printer.line(line)
     if body:
         desk.printer.line("")
         desk.printer.line(clean(text_in(story), keep="\n\t"))
 
 
-async def _story(desk: Desk, digits: str, *, with_body: bool) -> tuple[CaseStory, tzinfo]:
+async def _story(desk: Desk, digits: str, *, with_body: bool) -> tuple[CaseStory, tzinfo, Mapping[str, str]]:
     async with desk.office() as office:
         found = await find_case(office, digits)
         limit = _MOST_SHOWN if with_body else 0
         story = await office.call(TellCase(case=found.id, by=who(), body_limit=limit))
         if story is None:
             raise CaseMissing(f"there is no case {found.id}, or it is none of yours")
-        return story, await zone_of(office)
+        return story, await zone_of(office), await bag_names(office)
 
 
-def tell(story: CaseStory, zone: tzinfo) -> Iterator[str]:
+def tell(story: CaseStory, zone: tzinfo, *, bags: Mapping[str, str]) -> Iterator[str]:
     """Tell a case line by line, oldest things first."""
     case, wrapper, envelope = story.case, story.wrapper, story.envelope
 
@@ -79,7 +79,7 @@ def tell(story: CaseStory, zone: tzinfo) -> Iterator[str]:
     if story.dockets:
         yield "Where it stopped"
         for docket in sorted(story.dockets, key=lambda each: each.turn):
-            yield from _told_stop(docket, zone)
+            yield from _told_stop(docket, zone, bags)
         following = ", ".join(stop.gatekeeper for stop in wrapper.stops if stop.gatekeeper)
         if following and case.is_open:
             yield f"{_INDENT}then {clean(following)}"
@@ -118,7 +118,7 @@ def _told_rule(fired: Fired, at: str) -> Iterator[str]:
         yield f"{_INDENT * 2}{clean(value)}"
 
 
-def _told_stop(docket: Docket, zone: tzinfo) -> Iterator[str]:
+def _told_stop(docket: Docket, zone: tzinfo, bags: Mapping[str, str]) -> Iterator[str]:
     arrived = office_time(docket.arrived, zone)
     yield f"{_INDENT}{docket.turn}. {clean(docket.gatekeeper)}, since {arrived}: {docket.status}"
     if docket.reason:
@@ -126,8 +126,10 @@ def _told_stop(docket: Docket, zone: tzinfo) -> Iterator[str]:
         yield f"{_INDENT * 2}held because: {clean(docket.reason)}{more}"
     if docket.is_open:
         claimed = f", claimed by {clean(docket.claimed_by)}" if docket.claimed_by else ""
-        yield f"{_INDENT * 2}in {clean(docket.folder)}, due {in_words(docket.due)}{claimed}"
-    for what, instant in (("automatic review on", docket.expires), ("deleted from inbox on", docket.retain)):
+        folder = clean(bags.get(docket.folder, docket.folder))
+        yield f"{_INDENT * 2}in {folder}, due {in_words(next_date(docket))}{claimed}"
+    expiry = "the mailbag runs on" if docket.folder in bags else "automatic review on"
+    for what, instant in ((expiry, docket.expires), ("deleted from inbox on", docket.retain)):
         if instant is not None and docket.is_open:
             yield f"{_INDENT * 2}{what} {office_time(instant, zone)}"
     if docket.decided_by:

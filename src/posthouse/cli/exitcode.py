@@ -43,6 +43,7 @@ _BY_CODE: Final = {
     "form.malformed": USAGE,
     "head.malformed": USAGE,
     "name.malformed": USAGE,
+    "organisation.unreadable": USAGE,
     "role.needed": USAGE,
     "rules.faulty": USAGE,
     "settings.fault": USAGE,

@@ -71,7 +71,7 @@ async def _decided(
 ) -> list[Decided]:  # fmt: skip
     async with desk.office() as office:
         role = await role_of(office, named)
-        dockets = [await docket_of(office, role, digits) for digits in cases]
+        dockets = [await docket_of(office, digits, role=role) for digits in cases]
 
         async def ask(chosen: list[Docket], *, confirmed: bool) -> list[Decided]:
             decisions = [
@@ -207,7 +207,7 @@ async def _on_docket(
 ) -> Decided:  # `Any`: one of the calls that are answered by a `Decided`
     async with desk.office() as office:
         role = await role_of(office, named)
-        docket = await docket_of(office, role, digits)
+        docket = await docket_of(office, digits, role=role)
         decided: Decided = await office.call(call(docket, role))
         return decided
 
@@ -259,7 +259,7 @@ async def _note(
 ) -> Decided:  # `Any`: dates as `moment` read them
     async with desk.office() as office:
         role = await role_of(office, named)
-        docket = await docket_of(office, role, digits)
+        docket = await docket_of(office, digits, role=role)
         zone = await zone_of(office)
         review_on, delete_on = (None if date is None else date(zone) for date in dates)
         return await office.call(
@@ -305,7 +305,7 @@ def _read_text(file: Path | None) -> str | None:
 async def _edit(desk: Desk, digits: str, named: str | None, *, given: dict[str, Any]) -> Decided:
     async with desk.office() as office:
         role = await role_of(office, named)
-        docket = await docket_of(office, role, digits)
+        docket = await docket_of(office, digits, role=role)
         text = given.pop("text")
         if text is None:
             text = await _new_text(office, docket, role)

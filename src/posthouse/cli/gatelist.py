@@ -74,6 +74,11 @@ def _names(dockets: list[Docket]) -> dict[UUID, str]:
     return {case: short(case, others) for others in alike.values() for case in others}
 
 
+def next_date(docket: Docket) -> int | None:
+    """Give when something happens to it by itself: in a mailbag that is when the mailbag runs."""
+    return docket.expires if docket.due is None and docket.is_open else docket.due
+
+
 async def all_dockets(
     office: Office, chosen: DocketFilter, *, order: DocketOrder, limit: int | None
 ) -> AsyncIterator[Docket]:
@@ -141,7 +146,7 @@ def _row(docket: Docket, bags: dict[str, str], *, with_role: bool) -> tuple[Cell
     status = f"{docket.status}!" if docket.fault else docket.status
     return (
         cut(docket.sender or "nobody", 14), cut(docket.subject, 14), reason, cut(status, 11),
-        in_words(docket.due), cut(folder, 20 if with_role else 9),
+        in_words(next_date(docket)), cut(folder, 20 if with_role else 9),
     )  # fmt: skip
 
 
@@ -175,7 +180,7 @@ async def _show(
 ) -> tuple[Docket, CaseStory, tzinfo]:
     async with desk.office() as office:
         role = await role_of(office, named)
-        docket = await docket_of(office, role, digits)
+        docket = await docket_of(office, digits, role=role)
         if not peek and docket.is_open and docket.status == "gated":
             docket = await office.call(OpenDocket(case=docket.case, turn=docket.turn, gatekeeper=role, by=who()))
         limit = _MOST_SHOWN if body else 0

@@ -12,6 +12,7 @@ from posthouse.cli.ending import misuse, warn
 from posthouse.cli.listing import Listing
 from posthouse.cli.parameter import duration
 from posthouse.cli.printer import local_time
+from posthouse.cli.seat import who
 from posthouse.client import Office
 from posthouse.message.credential import Credential
 from posthouse.message.form.plain import shown_instant
@@ -54,7 +55,7 @@ def create(desk: Desk, name: str, *, expires: float | None, **permitted: Any) ->
     scopes += [duty for duty in DUTIES if permitted[duty.replace(" ", "_")]]
     if not scopes:
         raise misuse("a key that permits nothing is of no use: give --send-as, --read, --review or another one")
-    issued = desk.run(_create(desk, CreateCredential(name=name, scopes=scopes, expires_in=expires)))
+    issued = desk.run(_create(desk, CreateCredential(name=name, scopes=scopes, expires_in=expires, by=who())))
     if desk.as_json:
         desk.printer.document(_row(issued.credential) | {"key": issued.key})
         return
@@ -112,7 +113,7 @@ async def _revoke(desk: Desk, key_id: str) -> Credential:
     # Whoever has the key at hand may give it whole; only its id goes on from here.
     parts = key_id.split("_")
     async with desk.office() as office:
-        return await office.call(RevokeCredential(id=parts[1] if len(parts) == 3 else key_id))
+        return await office.call(RevokeCredential(id=parts[1] if len(parts) == 3 else key_id, by=who()))
 
 
 # `Any`: the members of a JSON object.

@@ -164,7 +164,7 @@ def change(desk: Desk, name: str, *, role: str | None, rename: str | None, **giv
     """Change a mailbag; the dates of all that lies in it change with it."""
 
     def changed(role: str, known: list[Mailbag]) -> Mailbag:
-        bag = named(known, role, name)
+        bag = named(known, name, role=role)
         fields = {field: given[field] for field in ("function", "to", "saying") if given[field] is not None}
         fields |= {"rhythm": rhythm(given["rhythm"])} if given["rhythm"] is not None else {}
         fields |= {"name": rename} if rename is not None else {}
@@ -242,10 +242,10 @@ def remove(desk: Desk, name: str, *, role: str | None) -> None:
 
 async def _found(office: Office, role: str | None, name: str) -> tuple[str, Mailbag]:
     acting = await role_of(office, role)
-    return acting, named(await office.call(ListMailbags(gatekeeper=acting)), acting, name)
+    return acting, named(await office.call(ListMailbags(gatekeeper=acting)), name, role=acting)
 
 
-def named(known: list[Mailbag], role: str, name: str) -> Mailbag:
+def named(known: list[Mailbag], name: str, *, role: str) -> Mailbag:
     """Give the mailbag of a name, or of an id."""
     for bag in known:
         if name in (bag.name, bag.id):

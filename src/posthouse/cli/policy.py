@@ -37,7 +37,7 @@ def policy() -> None:
 @at_any_desk
 def show(desk: Desk, number: int | None) -> None:
     """Show an edition of the policy; the one in force where no number is given."""
-    show_edition(desk, BOOK, number)
+    show_edition(desk, BOOK, number=number)
 
 
 @policy.command("list")
@@ -54,7 +54,7 @@ def list_(desk: Desk) -> None:
 # `Any`: the options of all commands that write an edition.
 def write(desk: Desk, file: str, **given: Any) -> int:
     """Check a file with a policy and keep it as the next edition; it is in force when it is activated."""
-    return write_edition(desk, BOOK, read_text(file), **given)
+    return write_edition(desk, BOOK, text=read_text(file), **given)
 
 
 @policy.command()
@@ -62,7 +62,7 @@ def write(desk: Desk, file: str, **given: Any) -> int:
 @at_any_desk
 def activate(desk: Desk, number: int) -> None:
     """Put an edition of the policy in force; 0 goes back to the defaults."""
-    activate_edition(desk, BOOK, number)
+    activate_edition(desk, BOOK, number=number)
 
 
 @policy.command()
@@ -70,7 +70,7 @@ def activate(desk: Desk, number: int) -> None:
 @at_any_desk
 def diff(desk: Desk, numbers: tuple[int, ...]) -> int:
     """Say how two editions of the policy differ: those named, or the one in force and the newest."""
-    return diff_editions(desk, BOOK, numbers)
+    return diff_editions(desk, BOOK, numbers=numbers)
 
 
 @policy.command()

@@ -57,7 +57,7 @@ def list_(desk: Desk, of: str | None, words: str | None) -> None:
 @at_any_desk
 def show(desk: Desk, number: int | None, *, of: str | None, words: str | None) -> None:
     """Show an edition of a book of rules; the one in force where no number is given."""
-    show_edition(desk, _book(of, words), number)
+    show_edition(desk, _book(of, words), number=number)
 
 
 @click.command()
@@ -71,7 +71,7 @@ def write(desk: Desk, file: str, *, of: str | None, words: str | None, **given: 
     It is in force when it is activated. Editions never change, so that what was decided by one can always be told. -
     is standard input. The exit code is 2 if the text has faults; then nothing is kept.
     """
-    return write_edition(desk, _book(of, words), read_text(file), **given)
+    return write_edition(desk, _book(of, words), text=read_text(file), **given)
 
 
 @click.command()
@@ -80,7 +80,7 @@ def write(desk: Desk, file: str, *, of: str | None, words: str | None, **given: 
 @at_any_desk
 def activate(desk: Desk, number: int, *, of: str | None, words: str | None) -> None:
     """Put an edition of a book of rules in force, an earlier one as well; 0 ends the book."""
-    activate_edition(desk, _book(of, words), number)
+    activate_edition(desk, _book(of, words), number=number)
 
 
 @click.command()
@@ -92,7 +92,7 @@ def diff(desk: Desk, numbers: tuple[int, ...], *, of: str | None, words: str | N
 
     The exit code is 1 where they do.
     """
-    return diff_editions(desk, _book(of, words), numbers)
+    return diff_editions(desk, _book(of, words), numbers=numbers)
 
 
 @click.command()

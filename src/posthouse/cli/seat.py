@@ -97,7 +97,7 @@ async def find_case(office: Office, digits: str) -> Case:
     return found[0]
 
 
-async def docket_of(office: Office, role: str, digits: str) -> Docket:
+async def docket_of(office: Office, digits: str, *, role: str) -> Docket:
     """Give the docket of a case that lies, or lay last, before a role."""
     case = await find_case(office, digits)
     chosen = DocketFilter(gatekeeper=role, case=case.id, is_open=None)
@@ -116,6 +116,14 @@ async def zone_of(office: Office) -> tzinfo:
         return UTC if policy is None else read_policy(policy.text).tzinfo
     except (PosthouseError, ExceptionGroup):
         return UTC
+
+
+async def bag_names(office: Office) -> dict[str, str]:
+    """Give the names of mailbags by their ids, as far as who asks may know them."""
+    try:
+        return {bag.id: bag.name for bag in await office.call(ListMailbags())}
+    except PosthouseError:
+        return {}
 
 
 def office_time(instant: int | None, zone: tzinfo, *, seconds: bool = False) -> str | None:

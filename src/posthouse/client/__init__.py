@@ -9,7 +9,8 @@ from posthouse.message.attribute import Int32
 from posthouse.message.case import Docket
 from posthouse.message.changes import Filter
 from posthouse.message.message import Body, Message
-from posthouse.office.deskcalls import CaseEvent, CaseStory, Decided
+from posthouse.message.tiding import CaseEvent
+from posthouse.office.deskcalls import CaseStory, Decided
 from posthouse.office.intake import Receipt
 
 __all__ = [

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from posthouse.client.office import Office
 from posthouse.message.case import Command, Docket
+from posthouse.message.tiding import CaseEvent
 from posthouse.office.deskcalls import (
     Annotate,
-    CaseEvent,
     CaseStory,
     Claim,
     CountDockets,

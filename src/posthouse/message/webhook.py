@@ -18,7 +18,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     url: str
-    secret: str
+    secret_file: str
     """The file that holds the secret; the secret itself stands in no setting."""
     events: tuple[str, ...] = ()
     """Such as `case.opened` or `case.*`; all of them where none is named."""

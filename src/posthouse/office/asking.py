@@ -12,25 +12,25 @@ import msgspec
 
 from posthouse.errors import PosthouseError
 from posthouse.message.case import Case, Docket, Mailbag, Stop, Wrapper
+from posthouse.message.message import Body
 from posthouse.message.name import OfficeName
+from posthouse.message.tiding import CaseEvent, Heard
 from posthouse.office.calls import Call, Story, Tell
 from posthouse.office.deskcalls import (
     DESK_REPLIES,
-    CaseEvent,
     CaseStory,
     CountDockets,
     Decide,
     Edit,
     FindCases,
     HearCases,
-    Heard,
     ListDockets,
     ListMailbags,
     OpenDocket,
     Recall,
     TellCase,
 )
-from posthouse.office.permission import NotPermitted, is_own, permits, permits_case, permits_story
+from posthouse.office.permission import NotPermitted, is_own, permits, permits_case
 from posthouse.office.permit import Permit
 from posthouse.store.gateports import DocketCount, DocketOrder
 
@@ -60,7 +60,7 @@ class Answers(Protocol):
 class Refusals(Protocol):
     """Where it is recorded that somebody was refused."""
 
-    async def note(self, permit: Permit, call: Call[Any], refusal: NotPermitted) -> None:
+    async def note(self, permit: Permit, call: Call[Any], *, refusal: NotPermitted) -> None:
         """Record it."""
         ...
 
@@ -87,7 +87,7 @@ class Asking:
     async def answer(self, permit: Permit, call: Call[Reply]) -> Reply:
         """Answer a call that was checked, as far as the permit reaches."""
         if type(call) not in DESK_REPLIES:
-            reply = await self._office.answer(call)
+            reply = await self._office.answer(_signed(permit, call))
             if not isinstance(call, Tell):
                 return reply
             return cast("Reply", await self._story(permit, call, cast("Story | None", reply)))
@@ -113,7 +113,7 @@ class Asking:
 
     async def _refuse(self, permit: Permit, call: Call[Any], refusal: NotPermitted) -> None:
         if type(call) in DESK_REPLIES:
-            await self._refusals.note(permit, call, refusal)
+            await self._refusals.note(permit, call, refusal=refusal)
         raise refusal
 
     async def _case(self, permit: Permit, call: TellCase) -> CaseStory | None:
@@ -127,7 +127,7 @@ class Asking:
             return await self._office.answer(call) if call.body_limit else story
         if story.envelope.principal == permit.principal:
             return for_sender(story)
-        await self._refusals.note(permit, call, refusal)
+        await self._refusals.note(permit, call, refusal=refusal)
         return None
 
     async def _found(self, permit: Permit, call: FindCases) -> list[Case]:
@@ -210,9 +210,10 @@ class Asking:
         cases = await self._office.answer(FindCases(prefix=str(call.message)))
         if all(case.outcome == "released" and case.edited is None for case in cases):
             return story
-        if permits_story(permit, story, office=self._name) is None and permit.administers:
-            return msgspec.structs.replace(story, body=b"")
-        return None
+        # The head of a message with a large body names it by its hash, and whoever knows that could read it.
+        if not permit.administers or isinstance(story.body, Body):
+            return None
+        return msgspec.structs.replace(story, body=b"")
 
 
 def place_of(docket: Docket, order: DocketOrder) -> tuple[bool, int | str, UUID, int]:
@@ -260,9 +261,11 @@ def _sees_all(permit: Permit) -> bool:
 
 
 # `Any`, here and below: whichever call it is, with its reply.
-def _signed(permit: Permit, call: Call[Any]) -> Call[Any]:
+def _signed(permit: Permit, call: Call[Reply]) -> Call[Reply]:
     """Give a call in the name of who asks, whatever it says itself."""
-    return msgspec.structs.replace(call, by=permit.signature) if "by" in call.__struct_fields__ else call
+    if "by" not in call.__struct_fields__:
+        return call
+    return msgspec.structs.replace(call, by=permit.signature)
 
 
 def _cut(permit: Permit, call: Call[Any], reply: Any) -> Any:

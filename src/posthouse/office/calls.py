@@ -308,13 +308,13 @@ class Issued(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CreateCredential(Call[Issued], frozen=True, kw_only=True):
-    """Issue a credential."""
+    """Issue a credential, with scopes such as `send as ada`, `read orders*`, `administer`."""
 
     name: str
     scopes: list[str]
-    """Such as `send as ada`, `read orders*`, `administer`."""
     expires_in: float | None = None
     """Seconds; None for a credential that stands until it is revoked."""
+    by: str = ""
 
 
 class ListCredentials(Call[list[Credential]], frozen=True, kw_only=True):
@@ -328,6 +328,7 @@ class RevokeCredential(Call[Credential], frozen=True, kw_only=True):
     """End a credential for good, by its id."""
 
     id: str
+    by: str = ""
 
 
 class Reloaded(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -16,6 +15,7 @@ from posthouse.message.case import Activation, Case, Command, Docket, Edition, M
 from posthouse.message.changes import Register
 from posthouse.message.credential import Account
 from posthouse.message.envelope import Envelope
+from posthouse.message.tiding import Heard
 from posthouse.message.trace import Step
 from posthouse.office.calls import Call
 from posthouse.store.gateports import AuditLine, DocketCount, DocketFilter, DocketOrder, DocketPlace
@@ -321,30 +321,6 @@ class WriteAccount(Call[Account], frozen=True, kw_only=True):
     password: str | None = None
     is_closed: bool | None = None
     by: str = ""
-
-
-class CaseEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened to a case."""
-
-    id: str
-    """The same however it is heard of: by the stream, by a webhook, twice."""
-    type: str
-    """`case.gated`, `case.released`, ...: the act as the audit names it."""
-    case: str
-    at: int
-    by: str = ""
-    # `Any`: facts of the act, as texts, numbers and lists of them.
-    facts: Mapping[str, Any] = {}
-    number: int = 0
-    """The number of the record in the audit."""
-
-
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened to cases, oldest first."""
-
-    events: list[CaseEvent]
-    after: int
-    """What to ask with the next time."""
 
 
 class HearCases(Call[Heard], frozen=True, kw_only=True):

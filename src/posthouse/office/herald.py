@@ -19,9 +19,10 @@ from posthouse.message.changes import Changes, Letter, Outcome, Post, Register
 from posthouse.message.envelope import Envelope
 from posthouse.message.journey import Journey, Luggage, Target
 from posthouse.message.message import Head, Message, compose
+from posthouse.message.tiding import Heard
 from posthouse.message.trace import Step
 from posthouse.message.webhook import Webhook
-from posthouse.office.deskcalls import HearCases, Heard
+from posthouse.office.deskcalls import HearCases
 from posthouse.office.mailbox import BadRequest, deadline
 from posthouse.office.sorting import entries
 from posthouse.office.tiding import CASES, cloud_event, event_of

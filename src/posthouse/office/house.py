@@ -87,11 +87,9 @@ class House:
             Postmen(clock, terms, store=store, intake=intake, clerk=clerk, agenda=agenda)
             for store in (stores.durable, stores.passing)
         ]
-        self._intake = intake
+        self._intake, self._stores = intake, stores
+        self.terms, self.clock = terms, clock
         meter.listener = intake.library.hear
-        self._stores = stores
-        self.terms = terms
-        self.clock = clock
         self.keyring = Keyring(clock, stores.durable)
         self.accounts = Accounts(clock, stores.durable, duties=self._duties)
         self.asking = Asking(self, terms.name, refusals=RecordedRefusals(clock, stores.durable))

@@ -14,6 +14,7 @@ from posthouse.clock import Clock
 from posthouse.errors import PosthouseError
 from posthouse.message.changes import Changes, Outcome
 from posthouse.message.credential import Credential, Issue, Revoke
+from posthouse.office.auditing import record
 from posthouse.office.calls import CreateCredential, Issued, ListCredentials, RevokeCredential
 from posthouse.office.counter import Unavailable
 from posthouse.office.mailbox import BadRequest
@@ -99,7 +100,11 @@ class Keyring:
         credential = self._drawn(call)
         key = f"{MARK}_{credential.id}_{_letters(self._clock.secret())}"
         issue = Issue(credential=credential, digest=_digest(key))
-        if (await self._commit(Changes(issues=(issue,)))).status != "done":
+        entry = record(
+            self._clock, "key.created", actor=call.by, subject=f"key {credential.id}", name=credential.name,
+            scopes=list(credential.scopes),
+        )  # fmt: skip
+        if (await self._commit(Changes(issues=(issue,), audits=(entry,)))).status != "done":
             raise Unavailable("the credential could not be written; try again")
         self._learn(issue)
         return Issued(credential=credential, key=key)
@@ -115,7 +120,9 @@ class Keyring:
         """End a credential for good."""
         known = self._known.get(call.id)
         now = self._clock.now()
-        outcome = await self._commit(Changes(revokes=(Revoke(id=call.id, at=now),))) if known is not None else None
+        entry = record(self._clock, "key.revoked", actor=call.by, subject=f"key {call.id[:_LONGEST_KEY]}")
+        changes = Changes(revokes=(Revoke(id=call.id, at=now),), audits=(entry,))
+        outcome = await self._commit(changes) if known is not None else None
         if known is None or outcome is None or outcome.status != "done":
             what = "there is no such credential" if known is None else "the credential was revoked before"
             raise CredentialUnknown(what, where=call.id[:_LONGEST_KEY], hint="posthouse key list names them all")

@@ -142,10 +142,10 @@ def _box(permit: Permit, box: str, office: OfficeName) -> NotPermitted | None:
 
 
 def _duty(duty: Duty, what: str) -> Rule:
-    def rule(permit: Permit, _call: Call[Any], _office: OfficeName) -> NotPermitted | None:
+    def _rule(permit: Permit, _call: Call[Any], _office: OfficeName) -> NotPermitted | None:
         return None if permit.may(duty) else _refusal(duty, what)
 
-    return rule
+    return _rule
 
 
 def _as(permit: Permit, role: str) -> NotPermitted | None:

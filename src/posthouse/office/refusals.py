@@ -36,7 +36,7 @@ class RecordedRefusals:
         self._noted: dict[tuple[str, str, str], int] = {}
 
     # `Any`: whichever call it is.
-    async def note(self, permit: Permit, call: Call[Any], refusal: NotPermitted) -> None:
+    async def note(self, permit: Permit, call: Call[Any], *, refusal: NotPermitted) -> None:
         """Record that somebody was refused; where that cannot be written the refusal stands all the same."""
         subject = _subject(call)
         if not self._is_new((permit.principal, type(call).__name__, subject)):

@@ -13,7 +13,7 @@ import msgspec
 
 from posthouse.message.case import AuditEntry
 from posthouse.message.form.plain import shown_instant
-from posthouse.office.deskcalls import CaseEvent
+from posthouse.message.tiding import CaseEvent
 from posthouse.store.gateports import AuditLine
 
 CASES: Final = "case."

@@ -82,11 +82,7 @@ async def open_house(
             from posthouse.transport.smtp.door import mail_door  # noqa: PLC0415
 
             doors.append(mail_door(terms.mailing, clock))
-        if terms.webhooks:
-            # Nor one that nobody wants to hear of.
-            from posthouse.transport.http.webhook import WebhookDoor  # noqa: PLC0415
-
-            doors.append(WebhookDoor(terms.webhooks, clock, ca=terms.exchange.ca))
+        doors += _webhook_doors(terms, clock)
         errands: dict[str, Errand] = {"local": InProcessErrand(STREET, str(terms.name))}
         if terms.exchange.peers:
             # An office that exchanges nothing with others carries no library for it: it takes a fifth of the memory.
@@ -138,6 +134,15 @@ def is_signed(seal: Seal) -> bool:
     except ValueError:
         # What it names is no key.
         return False
+
+
+def _webhook_doors(terms: Terms, clock: Clock) -> list[Door]:
+    """Give the door to those elsewhere who hear of cases, where there are any."""
+    if not terms.webhooks:
+        return []
+    from posthouse.transport.http.webhook import WebhookDoor  # noqa: PLC0415 - as above
+
+    return [WebhookDoor(terms.webhooks, clock, ca=terms.exchange.ca)]
 
 
 def own_public_key(path: Path, exchange: Exchange) -> str:

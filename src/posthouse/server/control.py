@@ -23,9 +23,11 @@ from posthouse.office.calls import (
     AwaitArrival,
     BeginBody,
     Call,
+    CreateCredential,
     EndBody,
     Handed,
     Put,
+    RevokeCredential,
     SettleTaken,
     Taken,
     TakeNext,
@@ -47,6 +49,9 @@ _MOST_WAITING: Final = 10_000
 # What a waiting taker says stands in memory for as long as he waits.
 _LONGEST_WAITING: Final = 16_384
 _PIECE: Final = 1_048_576
+
+# What is told in part, or done in somebody's name, besides the calls of the desk.
+_SIGNED: Final = (Tell, CreateCredential, RevokeCredential)
 
 _log = structlog.get_logger("posthouse.control")
 
@@ -131,7 +136,7 @@ class OfficeSession:
                 return await self._wait(call)
             case SettleTaken() if self._guest.check is not None:
                 return await self._settle(call)
-            case _ if self._guest.ask is not None and (isinstance(call, Tell) or type(call) in DESK_REPLIES):
+            case _ if self._guest.ask is not None and (isinstance(call, _SIGNED) or type(call) in DESK_REPLIES):
                 return await self._guest.ask(call)
             case _:
                 return await self._visitor.answer(call)

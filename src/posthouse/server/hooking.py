@@ -30,10 +30,10 @@ def hook_of(name: str, line: str) -> Webhook:
     if name and not NAME.fullmatch(name):
         raise ValueError("expected a name of lower-case letters, digits, _ and -")
     url, *words = line.split() or [""]
-    hook = Webhook(name=name, url=_checked(url), secret="")
+    hook = Webhook(name=name, url=_checked(url), secret_file="")
     for word in words:
         hook = _with_word(hook, word)
-    if not hook.secret:
+    if not hook.secret_file:
         raise ValueError("expected secret=FILE, the file of the secret that what is posted is signed with")
     if hook.url.startswith("http://") and not hook.inside:
         raise ValueError("expected https://; http:// is for networks listed with inside=")
@@ -52,7 +52,7 @@ def _checked(url: str) -> str:
     if not _USED.fullmatch(url) or port == 0:
         raise ValueError(expected)
     try:
-        parse_office(str(Webhook(name="x", url=url, secret="").place))
+        parse_office(str(Webhook(name="x", url=url, secret_file="").place))
     except PosthouseError as fault:
         raise ValueError(f"the host: {fault}") from None
     return url
@@ -61,7 +61,7 @@ def _checked(url: str) -> str:
 def _with_word(hook: Webhook, word: str) -> Webhook:
     mark, _, rest = word.partition("=")
     if mark == "secret" and rest:
-        return msgspec.structs.replace(hook, secret=str(Path(rest).expanduser()))
+        return msgspec.structs.replace(hook, secret_file=str(Path(rest).expanduser()))
     if mark == "events" and all(map(_EVENT.fullmatch, rest.split(","))):
         return msgspec.structs.replace(hook, events=tuple(rest.split(",")))
     if mark == "inside" and rest:
@@ -81,7 +81,7 @@ def _read(value: object) -> str:
 
 def _written(hook: Webhook) -> str:
     """Give the line of a webhook."""
-    words = [hook.url, f"secret={hook.secret}"]
+    words = [hook.url, f"secret={hook.secret_file}"]
     words += [f"events={','.join(hook.events)}"] if hook.events else []
     words += [f"inside={','.join(hook.inside)}"] if hook.inside else []
     return " ".join(words)
@@ -90,7 +90,7 @@ def _written(hook: Webhook) -> str:
 def _placed(line: str, folder: Path) -> str:
     """Give a line in which the path of a file counts from a folder."""
     hook = hook_of("", line)
-    return _written(msgspec.structs.replace(hook, secret=str(folder / hook.secret)))
+    return _written(msgspec.structs.replace(hook, secret_file=str(folder / hook.secret_file)))
 
 
 WEBHOOK: Final = Kind(

@@ -88,5 +88,8 @@ def test_every_operation_says_what_it_is_for(office: tuple[str, dict[str, str]])
             assert told.get("summary"), f"{method} {path}"
             assert told.get("description"), f"{method} {path}"
             assert "application/problem+json" in told["responses"]["default"]["content"], f"{method} {path}"
+            if "/gate/" in path and "requestBody" in told:
+                content = told["requestBody"]["content"]["application/json"]
+                assert content["example"], f"{method} {path}"
             if method == "post" and path.endswith("/messages"):
                 assert "example" in told["requestBody"]["content"]["application/json"]

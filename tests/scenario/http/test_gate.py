@@ -118,7 +118,7 @@ async def test_each_permit_reaches_its_own(tmp_path: Path) -> None:
         assert [one["status"] for one in recalled["answers"]] == ["done"]
         assert (await sender.get("/gate/audit")).status_code == 403
 
-        acts = [(line.act, line.actor.split()[0]) for line in await here.house.answer(ListAudit())]
+        acts = [(line.act, line.actor.partition(" ")[0]) for line in await here.house.answer(ListAudit())]
         assert acts.count(("call.refused", "made-up")) >= 4
         records = json_of(await auditor.get("/gate/audit", params={"subject": case}))["records"]
         assert "case.gated" in [record["act"] for record in records]
@@ -244,7 +244,7 @@ async def test_a_webhook_is_told_what_happened(tmp_path: Path) -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     hook = Webhook(
-        name="crm", url=f"http://127.0.0.1:{port}/in", secret=str(secret), inside=("127.0.0.1/32",),
+        name="crm", url=f"http://127.0.0.1:{port}/in", secret_file=str(secret), inside=("127.0.0.1/32",),
         events=("case.gated", "case.opened"),
     )  # fmt: skip
     async with server, gating(tmp_path, terms=Terms(webhooks=(hook,))) as here:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from posthouse.message.case import Case, Docket, Mailbag, Stop, Wrapper
 from posthouse.message.envelope import Envelope
+from posthouse.message.message import Body
 from posthouse.message.name import parse_office
 from posthouse.office import calls, deskcalls
 from posthouse.office.asking import Asking
@@ -51,6 +52,7 @@ class Desk:
         self.recipients: tuple[str, ...] = ("ada@bakery.example",)
         self.outcome = ""
         self.tell_sender: Any = "no"
+        self.body: bytes | Body = b"held"
 
     # `Any`: the reply of whichever call it is.
     async def answer(self, call: Call[Any]) -> Any:
@@ -104,7 +106,7 @@ class Desk:
         )  # fmt: skip
 
     def _life(self) -> calls.Story:
-        return calls.Story(head=b"", body=b"held", sections=(), envelope=self.envelope(), accepted=0, steps=[])
+        return calls.Story(head=b"", body=self.body, sections=(), envelope=self.envelope(), accepted=0, steps=[])
 
 
 class Noted:
@@ -113,7 +115,7 @@ class Noted:
     def __init__(self) -> None:
         self.refused: list[tuple[str, str]] = []
 
-    async def note(self, permit: Permit, call: Call[Any], refusal: NotPermitted) -> None:
+    async def note(self, permit: Permit, call: Call[Any], *, refusal: NotPermitted) -> None:
         assert refusal.what
         self.refused.append((permit.principal, type(call).__name__))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 
@@ -13,13 +14,13 @@ from posthouse.office.deskcalls import HearCases
 from posthouse.office.intake import Receipt
 from posthouse.office.tiding import cloud_event, event_of
 from posthouse.testing.clock import FakeClock
-from posthouse.transport.ports import Result
+from posthouse.transport.ports import Outgoing, Result
 from tests.unit.office.rig import TERMS, Rig, at_work
 
 CASE = "0197f7ae-0000-7000-8000-000000000001"
 HOOKS = (
-    Webhook(name="crm", url="https://crm.example/posthouse", secret="x"),
-    Webhook(name="log", url="https://log.example", secret="x", events=("case.closed", "case.r*")),
+    Webhook(name="crm", url="https://crm.example/posthouse", secret_file="x"),
+    Webhook(name="log", url="https://log.example", secret_file="x", events=("case.closed", "case.r*")),
 )
 HOOKED = msgspec.structs.replace(TERMS, webhooks=HOOKS)
 CRM, LOG = "webhook://crm.example:443/crm", "webhook://log.example:443/log"
@@ -104,9 +105,9 @@ async def test_the_same_act_is_the_same_event_however_it_is_heard_of(rig: Rig) -
     class Door:
         protocol = "webhook"
 
-        async def deliver(self, office: str, batch: list) -> list[Result]:  # type: ignore[type-arg]
+        async def deliver(self, office: str, batch: Sequence[Outgoing]) -> list[Result]:
             if office == CRM:
-                carried.extend(one.message.body for one in batch)
+                carried.extend(one.message.body for one in batch if isinstance(one.message.body, bytes))
             return [Result("delivered")] * len(batch)
 
         async def greet(self) -> None:

@@ -91,3 +91,19 @@ async def test_what_cannot_be_a_credential_is_refused() -> None:
     with pytest.raises(BadRequest):
         await ring.create(*["administer"] * 51)
     assert await ring.store.credentials.issued() == []
+
+
+# G-197
+async def test_keys_that_are_made_and_revoked_are_on_record() -> None:
+    ring = Ring()
+    issued = await ring.keyring.create(CreateCredential(name="robot", scopes=["audit"], by="ben"))
+    await ring.keyring.revoke(RevokeCredential(id=issued.credential.id, by="carl"))
+    lines = await ring.store.gate.audit.lines()
+    subject = f"key {issued.credential.id}"
+    assert [(line.act, line.actor, line.subject) for line in lines] == [
+        ("key.created", "ben", subject),
+        ("key.revoked", "carl", subject),
+    ]
+    payloads = [line.payload or b"" for line in lines]
+    assert b"audit" in payloads[0]
+    assert not any(issued.key.encode() in payload for payload in payloads)

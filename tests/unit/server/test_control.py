@@ -8,6 +8,7 @@ import pytest
 from posthouse.errors import PosthouseError
 from posthouse.office.callform import read_reply, write_call
 from posthouse.office.calls import AnyCall, AskStatus, Call, SettleTaken, TakeNext, slip_of
+from posthouse.office.deskcalls import AnyDeskCall
 from posthouse.office.house import House
 from posthouse.office.intake import Stores
 from posthouse.office.mailbox import BadRequest
@@ -29,7 +30,7 @@ async def ask(session: OfficeSession, call: Call[Any]) -> Any:
     return read_reply(call, await session.answer(write_call(call)))
 
 
-def nothing_but_mail(call: AnyCall) -> None:
+def nothing_but_mail(call: AnyCall | AnyDeskCall) -> None:
     if isinstance(call, AskStatus):
         raise NotPermitted("the key does not permit this")
 

@@ -14,7 +14,7 @@ def test_a_line_says_all_of_a_webhook() -> None:
     line = "http://127.0.0.1:9000/in secret=/run/crm events=case.gated,case.r* inside=127.0.0.1/32,10.0.0.0/8"
     hook = hook_of("crm", line)
     assert hook == Webhook(
-        name="crm", url="http://127.0.0.1:9000/in", secret="/run/crm", events=("case.gated", "case.r*"),
+        name="crm", url="http://127.0.0.1:9000/in", secret_file="/run/crm", events=("case.gated", "case.r*"),
         inside=("127.0.0.1/32", "10.0.0.0/8"),
     )  # fmt: skip
     assert str(hook.place) == "webhook://127.0.0.1:9000/crm"

@@ -44,7 +44,7 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 class SecretUnfit(PosthouseError):
     """The file with the secret of a webhook cannot be used."""
 
-    code: ClassVar[str] = "webhook.secret-unfit"
+    code: ClassVar[str] = "webhook.secret_file-unfit"
     public: ClassVar[str] = "The webhook cannot be used."
 
 
@@ -86,7 +86,7 @@ def _secret_in(text: bytes) -> bytes | None:
         return None
 
 
-def signature(secret: bytes, identity: str, seconds: int, body: bytes) -> str:
+def signature(secret: bytes, body: bytes, *, identity: str, seconds: int) -> str:
     """Sign what is posted, together with its id and the time, so that neither can be changed nor sent again later."""
     signed = f"{identity}.{seconds}.".encode() + body
     return f"v1,{base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()}"
@@ -99,7 +99,7 @@ class WebhookDoor:
 
     def __init__(self, hooks: Sequence[Webhook], clock: Clock, *, resolve: Resolve | None = None, ca: str = "") -> None:
         self._hooks = {hook.name: hook for hook in hooks}
-        self._secrets: Mapping[str, bytes] = {hook.name: read_secret(Path(hook.secret)) for hook in hooks}
+        self._secrets: Mapping[str, bytes] = {hook.name: read_secret(Path(hook.secret_file)) for hook in hooks}
         self._clock = clock
         self._resolve = resolve or _resolved
         self._ca = ca
@@ -162,7 +162,7 @@ class WebhookDoor:
             "user-agent": "posthouse",
             "webhook-id": identity,
             "webhook-timestamp": str(seconds),
-            "webhook-signature": signature(self._secrets[hook.name], identity, seconds, body),
+            "webhook-signature": signature(self._secrets[hook.name], body, identity=identity, seconds=seconds),
         }
         there = f"[{address}]" if ":" in address else address
         query = f"?{parts.query}" if parts.query else ""

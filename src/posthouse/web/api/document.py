@@ -15,6 +15,8 @@ from litestar.openapi.spec import (
     Schema,
 )
 
+from posthouse.web.api.gateexample import with_examples
+
 _TEXT: Final = Schema(type=OpenAPIType.STRING)
 _BYTES: Final = Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.BINARY)
 _BASE64: Final = Schema(type=OpenAPIType.STRING, content_encoding="base64")
@@ -193,7 +195,7 @@ def with_problems(document: dict[str, Any]) -> dict[str, Any]:
             method: {**told, "responses": {**_plain_answers(told), "400": problem, "default": problem}}
             for method, told in operations.items()
         }
-        for path, operations in document["paths"].items()
+        for path, operations in with_examples(document["paths"]).items()
     }
     return {**document, "paths": paths}
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 from litestar import get, post
-from litestar.di import NamedDependency
+from litestar.di import NamedDependency, Provide
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from posthouse.message.case import Command
@@ -159,27 +159,37 @@ class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
     confirmed: bool
 
 
-@get("/gate/dockets", summary="List what lies before gatekeepers", tags=TAGS)
+def _chosen(
+    *,
+    gatekeeper: Gatekeeper = None,
+    folder: FromQuery[str | None] = None,
+    case: FromQuery[UUID | None] = None,
+    sender: FromQuery[str | None] = None,
+    status: FromQuery[str | None] = None,
+    closed: FromQuery[bool] = False,
+) -> DocketFilter:
+    return DocketFilter(
+        gatekeeper=gatekeeper, folder=folder, case=case, sender=sender, status=status,
+        is_open=None if closed else True,
+    )  # fmt: skip
+
+
+@get(
+    "/gate/dockets",
+    summary="List what lies before gatekeepers",
+    tags=TAGS,
+    dependencies={"chosen": Provide(_chosen, sync_to_thread=False)},
+)
 async def list_dockets(
     *,
     front: NamedDependency[Front],
     permit: NamedDependency[Permit],
-    gatekeeper: Gatekeeper = None,
-    folder: FromQuery[str | None] = None,
-    case: FromQuery[UUID | None] = None,
-    message: FromQuery[UUID | None] = None,
-    sender: FromQuery[str | None] = None,
-    status: FromQuery[str | None] = None,
-    closed: FromQuery[bool] = False,
+    chosen: NamedDependency[DocketFilter],
     order: FromQuery[DocketOrder] = "due",
     after: Annotated[str | None, QueryParameter(max_length=4_000, description="The `next` of the page before.")] = None,
     limit: Page = 100,
 ) -> HeldPage:
     """Give a page; without a role it is of all roles you may act in. With `closed` what was decided is there too."""
-    chosen = DocketFilter(
-        gatekeeper=gatekeeper, folder=folder, case=case, message=message, sender=sender, status=status,
-        is_open=None if closed else True,
-    )  # fmt: skip
     place = None if after is None else read_place(after, order)
     found = await front.ask(permit, ListDockets(chosen=chosen, order=order, after=place, limit=limit))
     following = written_place(place_of(found[-1], order)) if len(found) == limit else None

@@ -64,7 +64,7 @@ def status(code: int, *more: str) -> bytes:
 
 def door(port: int, folder: Path, *, inside: tuple[str, ...] = ("127.0.0.1/32",)) -> tuple[WebhookDoor, str]:
     hook = Webhook(
-        name="crm", url=f"http://crm.example:{port}/posthouse?a=b", secret=secret_file(folder), inside=inside
+        name="crm", url=f"http://crm.example:{port}/posthouse?a=b", secret_file=secret_file(folder), inside=inside
     )
     return WebhookDoor([hook], FakeClock(), resolve=always("127.0.0.1")), str(hook.place)
 
@@ -179,7 +179,12 @@ def test_a_secret_others_may_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_signature_holds_for_one_body_at_one_time() -> None:
-    one = signature(SECRET, "a", 1, b"x")
-    assert one == signature(SECRET, "a", 1, b"x")
-    assert len({one, signature(SECRET, "b", 1, b"x"), signature(SECRET, "a", 2, b"x"), signature(SECRET, "a", 1, b"y"),
-                signature(SECRET[::-1], "a", 1, b"x")}) == 5  # fmt: skip
+    one = signature(SECRET, b"x", identity="a", seconds=1)
+    others = {
+        signature(SECRET, b"x", identity="b", seconds=1),
+        signature(SECRET, b"x", identity="a", seconds=2),
+        signature(SECRET, b"y", identity="a", seconds=1),
+        signature(SECRET[::-1], b"x", identity="a", seconds=1),
+    }
+    assert len(others | {one}) == 5
+    assert one == signature(SECRET, b"x", identity="a", seconds=1)
