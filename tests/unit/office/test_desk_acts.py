@@ -200,6 +200,17 @@ async def test_whoever_has_claimed_it_is_asked_first(rig: Rig) -> None:
     assert (let_go.status, let_go.docket.claimed_by) == ("done", "")
 
 
+# G-207
+@at_work()
+async def test_rules_are_asked_once_for_all_recipients(rig: Rig) -> None:
+    await begin(rig, "g1")
+    await rig.put(1, recipients=("bob", "carol"))
+    await decide(rig, "release")
+    for mailbox in ("bob", "carol"):
+        await delivered(rig, mailbox)
+    assert len(await rig.stores.durable.gate.cases.of_message(identity(1))) == 1
+
+
 # G-228
 @at_work()
 async def test_what_no_rule_selects_is_delivered_without_delay(rig: Rig) -> None:

@@ -125,7 +125,11 @@ class Commands:
         if found is None:
             return unknown(decision.case, decision.turn)
         docket, case = found
-        on = Weighed(docket, case, unpack_wrapper(case.wrapper), setting, bags)
+        try:
+            wrapper = unpack_wrapper(case.wrapper)
+        except msgspec.MsgspecError as fault:
+            return answer(docket, "refused", text=f"its wrapper cannot be read: {fault}")
+        on = Weighed(docket, case, wrapper, setting, bags)
         order = weigh(decision, on, by=call.by or call.gatekeeper, identity=str(self._clock.new_id()))
         return order if isinstance(order, Decided) else (docket, case, order)
 
