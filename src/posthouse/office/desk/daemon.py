@@ -154,7 +154,7 @@ class Daemon:
         done = await self._executor.carry_out(ready)
         done += await self._carry_out(orders, setting)
         done += await self._executor.write_all(deeds)
-        return any(outcome.status == "done" for outcome in done) or not done
+        return any(outcome.status == "done" for outcome in done)
 
     async def _carry_out(self, orders: Sequence[tuple[Docket, Order]], setting: Setting) -> list[Outcome]:
         """Record what is to be done before it is done, where anything would leave the desk."""
