@@ -15,9 +15,10 @@ from tests.unit.office.rig import Rig, at_work
 @at_work()
 async def test_a_refusal_is_recorded_with_its_reason(rig: Rig) -> None:
     robot = permit("review Legal")
-    for call in (deskcalls.ListAudit(), deskcalls.Claim(case=case_id(1), turn=1, gatekeeper="Sales")):
-        with pytest.raises(NotPermitted):
-            await rig.house.asking.ask(robot, call)
+    with pytest.raises(NotPermitted):
+        await rig.house.asking.ask(robot, deskcalls.ListAudit())
+    with pytest.raises(NotPermitted):
+        await rig.house.asking.ask(robot, deskcalls.Claim(case=case_id(1), turn=1, gatekeeper="Sales"))
     lines = await rig.answer(deskcalls.ListAudit())
     assert [(line.act, line.actor, line.subject) for line in lines] == [
         ("call.refused", "robot (key k)", "ListAudit"),
