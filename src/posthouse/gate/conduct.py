@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from posthouse.gate.emission import Writer, copied, noticed, returned
+from posthouse.gate.emission import Writer, copied, noticed, returned, waiting
 from posthouse.gate.opening import RULES, STAGE, Setting, open_case
 from posthouse.gate.record import record
 from posthouse.gate.reprocess import reprocess
@@ -129,26 +129,27 @@ def _deliver(_journey: Journey, _ruling: Ruling, mine: tuple[str, ...], _means: 
     return _Part(going=mine)
 
 
-def _gate(journey: Journey, ruling: Ruling, _mine: tuple[str, ...], means: Conduct) -> _Part:
+def _gate(journey: Journey, ruling: Ruling, mine: tuple[str, ...], means: Conduct) -> _Part:
     policy, organisation, now, zone = means.setting
     opened = open_case(journey, ruling, policy=policy, organisation=organisation, now=now, zone=zone)
-    happened = f"held for {opened.docket.gatekeeper}: {opened.docket.reason}"
     effects = Effects(
-        cases=(opened.case,), dockets=(opened.docket,), audits=opened.audits, happened=happened,
-        emitted=_told_to_sender(journey, ruling, means.writer),
-    )  # fmt: skip
+        cases=(opened.case,),
+        dockets=(opened.docket,),
+        audits=opened.audits,
+        emitted=_to_sender(journey, ruling, mine, means),
+        happened=f"held for {opened.docket.gatekeeper}: {opened.docket.reason}",
+    )
     return _Part(effects=effects)
 
 
-def _told_to_sender(journey: Journey, ruling: Ruling, writer: Writer) -> tuple[Emitted, ...]:
-    """Tell the sender that the message waits, where a rule or the policy wants it."""
-    sender = journey.luggage.envelope.sender
-    if sender is None or ruling.tell_sender == "no":
+def _to_sender(journey: Journey, ruling: Ruling, mine: Sequence[str], means: Conduct) -> tuple[Emitted, ...]:
+    """Tell the sender that it waits, where a rule or the policy says so."""
+    if ruling.tell_sender == "no":
         return ()
-    why = f": {'; '.join(ruling.reasons)}" if ruling.tell_sender == "with reason" and ruling.reasons else ""
-    saying = f"Your message is accepted and waits for somebody who looks at it{why}."
-    side = Side(action="notify", to=(sender,), saying=saying, rule="of this office")
-    return (noticed(journey.message, side, writer=writer),)
+    reason = ruling.reasons[0] if ruling.tell_sender == "with reason" and ruling.reasons else ""
+    envelope = _for_those(journey.luggage.envelope, mine)
+    told = waiting(journey.message, envelope, reason=reason, writer=means.writer)
+    return () if told is None else (told,)
 
 
 def _delete(_journey: Journey, _ruling: Ruling, _mine: tuple[str, ...], _means: Conduct) -> _Part:

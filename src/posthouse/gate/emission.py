@@ -65,6 +65,26 @@ def noticed(message: Message, side: Side, *, writer: Writer) -> Emitted:
     return Emitted(notice, Envelope(sender=POSTMASTER, recipients=side.to, principal=POSTMASTER))
 
 
+def waiting(message: Message, envelope: Envelope, *, reason: str, writer: Writer) -> Emitted | None:
+    """Tell a sender that the message waits, and nothing of rules or gatekeepers; none where there is no sender."""
+    if envelope.sender is None:
+        return None
+    head = Head(
+        id=derived(message.id, f"waiting {' '.join(sorted(envelope.everybody))}"),
+        kind="notice.waiting",
+        sender=POSTMASTER,
+        recipients=(envelope.sender,),
+        correlation=str(message.id),
+        created=writer.now,
+        content_type=TEXT,
+        traceparent=message.traceparent,
+    )
+    why = f": {reason}" if reason else ""
+    body = f"The message {message.id} waits to be looked at before it is delivered{why}.\n"
+    notice = compose(head, body.encode(), attributes={"subject": "A message waits to be looked at"})
+    return Emitted(notice, Envelope(sender=None, recipients=(envelope.sender,), principal=POSTMASTER))
+
+
 def returned(message: Message, envelope: Envelope, *, saying: str, writer: Writer) -> Emitted | None:
     """Give what a sender gets whose message is not delivered to these recipients; none where there is no sender."""
     sender = envelope.sender

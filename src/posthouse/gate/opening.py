@@ -69,7 +69,7 @@ def open_case(
         luggage=pack(held.carrying(stage=STAGE, case=identity)),
         wrapper=pack_wrapper(wrapper),
     )
-    docket = first_docket(case, wrapper, held, setting=setting)
+    docket = first_docket(case, wrapper, journey=held, setting=setting)
     gatekeepers = tuple(stop.gatekeeper for stop in stops)
     audit = record(
         "case.gated", identity, at=now, actor=RULES, message=str(case.message), to=gatekeepers,
@@ -80,7 +80,7 @@ def open_case(
     return Opened(case, docket, (audit,))
 
 
-def first_docket(case: Case, wrapper: Wrapper, journey: Journey, *, setting: Setting) -> Docket:
+def first_docket(case: Case, wrapper: Wrapper, *, journey: Journey, setting: Setting) -> Docket:
     """Give the docket of a case at its current stop, with what the message says of itself."""
     message, features = journey.message, journey.luggage.features
     mail = features.mail
@@ -100,10 +100,10 @@ def first_docket(case: Case, wrapper: Wrapper, journey: Journey, *, setting: Set
         attachments=0 if mail is None else len(mail.attachments or ()),
         created=message.created,
     )
-    return docket_at(blank, case, wrapper, setting=setting)
+    return docket_at(blank, case, wrapper=wrapper, setting=setting)
 
 
-def docket_at(before: Docket, case: Case, wrapper: Wrapper, *, setting: Setting) -> Docket:
+def docket_at(before: Docket, case: Case, *, wrapper: Wrapper, setting: Setting) -> Docket:
     """Give the docket of the current stop of a case; what its message says of itself is as before."""
     stop = wrapper.current
     assert stop is not None

@@ -198,7 +198,8 @@ class _Checker:
 
     def _way(self, start: str, goal: str) -> tuple[str, ...]:
         """Give the way by which rules forward to a goal; nothing where they do not."""
-        waiting, seen = [(start,)], set()
+        waiting: list[tuple[str, ...]] = [(start,)]
+        seen: set[str] = set()
         while waiting:
             way = waiting.pop()
             if way[-1] == goal:

@@ -97,7 +97,7 @@ def _gated(
     again = msgspec.structs.replace(
         case, version=case.version + 1, turn=case.turn + 1, wrapper=pack_wrapper(onward), is_open=True
     )
-    docket = first_docket(again, onward, journey, setting=setting)
+    docket = first_docket(again, onward, journey=journey, setting=setting)
     if is_over:
         # Whoever looks after the office decides by hand: rules that never agree must not decide by themselves.
         docket = msgspec.structs.replace(docket, folder=REVIEW, expires=None, due=None, fault=current.reasons[0])

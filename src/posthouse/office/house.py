@@ -89,24 +89,23 @@ class House:
         ]
         self._intake, self._stores = intake, stores
         self.terms, self.clock = terms, clock
+        meter.listener = intake.library.hear
         self.keyring = Keyring(clock, stores.durable)
         self.accounts = Accounts(clock, stores.durable, duties=self._duties)
         self.asking = Asking(self, terms.name, refusals=RecordedRefusals(clock, stores.durable))
         self.reload: Answerer = _no_settings
         """What reads the settings again; whoever runs the office by settings puts it here."""
+        # Where the office answers over HTTP, and where its doors for mail listen, by their names; who listens says it.
         self.addresses: list[str] = []
-        """Where the office answers over HTTP; whoever listens writes it here."""
         self.mail: Mapping[str, list[str]] = {}
-        """Where its doors for mail listen, by their names; written by who opens them."""
         self.counter = Counter(clock, terms, stores=stores, intake=intake, clerk=clerk, agenda=agenda)
-        self.letterbox = Letterbox(terms, intake)
-        self.mailroom = Mailroom(terms, intake)
+        self.letterbox, self.mailroom = Letterbox(terms, intake), Mailroom(terms, intake)
         backroom = BackRoom(clock, terms, stores=stores, intake=intake, agenda=agenda, postmen=self._postmen[0])
-        holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
         self.desk = Desk(clock, terms, store=stores.durable, intake=intake, agenda=agenda)
-        books = Bookkeeping(clock, stores.durable, library=intake.library)
         self.audit = AuditRoom(clock, terms, store=stores.durable, signer=signer)
         self._answers = _answers(self, backroom, keeping=keeping) | self.desk.answers()
+        holding = Holding(clock, stores=stores, clerk=clerk, postmen=self._postmen)
+        books = Bookkeeping(clock, stores.durable, library=intake.library)
         self._answers |= _answers_apart(self.audit, holding, books=books)
         self._answers[calls.Examine] = Examination(clock, stores.durable).examine
         self._tasks: list[asyncio.Task[None]] = []

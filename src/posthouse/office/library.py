@@ -24,7 +24,7 @@ from posthouse.gate.rulebook import RULES, RuleBook, compile_edition, kind_of, l
 from posthouse.gate.statistics import Statistics
 from posthouse.matching.value.wordlist import WordList
 from posthouse.message.case import Edition
-from posthouse.message.changes import Changes, Register
+from posthouse.message.changes import Changes, Outcome, Register
 from posthouse.office.levels import Levels
 from posthouse.office.sorting import Parcel
 from posthouse.office.terms import Terms
@@ -39,6 +39,7 @@ _KEPT: Final = 64
 _TOLD_AFTER: Final = 10
 """How often in a row a rule breaks before it is told as one that somebody has to look at."""
 
+_SETTLED: Final = {"done": "delivered", "bury": "failed"}
 _COUNTED: Final = {"message.returned": "returned", "message.deleted": "deleted"}
 
 _log = structlog.get_logger("posthouse.library")
@@ -128,9 +129,16 @@ class Library:
         rules = None if self._current is None else self._current.rules.get(RULES)
         return rules is not None and rules.asks_for_senders
 
-    def count(self, counter: str, number: int = 1) -> None:
-        """Count what happened to messages later on: `delivered`, `failed`."""
-        if self.statistics is not None:
+    def hear(self, changes: Sequence[Changes], outcomes: Sequence[Outcome]) -> None:
+        """Count what was delivered or given up in a commit."""
+        if self.statistics is None:
+            return
+        counts = Counter[str]()
+        for change, outcome in zip(changes, outcomes, strict=True):
+            # What is settled and goes on has not arrived.
+            if change.settles and outcome.status == "done" and not change.onwards:
+                counts.update(_SETTLED[settle.act] for settle in change.settles if settle.act in _SETTLED)
+        for counter, number in counts.items():
             self.statistics.count(counter, number, at=self._clock.now())
 
     async def prepare(self, edition: Edition, books: Mapping[str, int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from posthouse.clock import Clock
@@ -58,6 +58,8 @@ class Meter:
         self._seconds: dict[int, dict[str, int]] = {}
         self.totals: dict[str, int] = dict.fromkeys(EVENTS, 0)
         self.stages: dict[str, list[int]] = {}
+        self.listener: Callable[[Sequence[Changes], Sequence[Outcome]], None] | None = None
+        """Who hears of what was written, too."""
         self.commit_seconds = Spread((0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0))
         self.commit_changes = Spread((1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096))
 
@@ -96,6 +98,8 @@ class Meter:
                 counts[event] = counts.get(event, 0) + 1
         for event, number in counts.items():
             self.count(event, number)
+        if self.listener is not None:
+            self.listener(changes, outcomes)
 
 
 def metered_route(route: Sequence[Stage], meter: Meter) -> tuple[Stage, ...]:

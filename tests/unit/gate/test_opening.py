@@ -106,7 +106,7 @@ def test_time_counts_from_the_arrival_at_each_stop() -> None:
     made = opened(gating("g1", "g3"))
     onward = release(unpack_wrapper(made.case.wrapper), review("g1"))
     policy = read_policy('[gatekeeper."g3"]\ninbox = "2 days"')
-    docket = docket_at(made.docket, made.case, onward, setting=setting(START + 30 * DAY, policy=policy))
+    docket = docket_at(made.docket, made.case, wrapper=onward, setting=setting(START + 30 * DAY, policy=policy))
     assert docket.gatekeeper == "g3"
     assert docket.expires == START + 32 * DAY
     assert (docket.place, docket.places) == (2, 2)

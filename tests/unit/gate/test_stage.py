@@ -141,6 +141,22 @@ def test_an_immediate_copy_of_a_held_message_goes_at_once_and_another_waits_in_t
     assert [side.to for side in wrapper.sides] == [("zoe",)]
 
 
+# G-235
+@pytest.mark.parametrize(
+    ("clause", "told"), [("", None), ("tell sender yes", b""), ("tell sender with reason", b"big")]
+)
+def test_a_sender_hears_that_a_message_waits_where_a_rule_says_so(clause: str, told: bytes | None) -> None:
+    emitted = stopped(always("secret name", 'gate to "G1" because "too big"', clause)).effects.emitted
+    if told is None:
+        assert emitted == ()
+        return
+    assert [one.envelope.everybody for one in emitted] == [("alice",)]
+    body = bytes(emitted[0].message.body)  # type: ignore[arg-type]  # a notice is small
+    assert told in body
+    assert b"secret name" not in body
+    assert b"G1" not in body
+
+
 # G-205, G-206
 def test_parts_of_a_message_fare_differently() -> None:
     text = (

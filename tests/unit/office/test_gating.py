@@ -194,6 +194,18 @@ async def test_rules_ask_for_figures_of_the_office(rig: Rig) -> None:
     assert numbers(await rig.take(limit=9)) == [1, 2]
 
 
+# G-115
+@at_work()
+async def test_what_was_delivered_is_counted(rig: Rig) -> None:
+    await go_by(rig, 'rule "many" on unknown no match IF office.stat.delivered.1m >= 2 THEN delete')
+    for number in (1, 2, 3):
+        rig.clock.advance(40)
+        await rig.put(number)
+        await rig.settle("acknowledged", await rig.take_one())
+    await rig.put(4)
+    assert await rig.take(limit=9) == []
+
+
 # G-117
 @at_work()
 async def test_a_window_is_unknown_until_it_was_watched(rig: Rig) -> None:

@@ -83,7 +83,7 @@ class Recipient(msgspec.Struct, frozen=True, gc=False, array_like=True):
     is_blind: bool = False
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class Record(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One message for predicates to read; `catalogue` says under which names."""
 
     id: str | None = None

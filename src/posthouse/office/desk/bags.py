@@ -97,7 +97,7 @@ class Bags:
     async def _named(self, gatekeeper: str, name: str) -> Mailbag:
         if name.casefold() in OWN:
             raise MailbagRefused("the inbox and the review list are always there", where=f"mailbag {name}")
-        bag = mailbag_named(await self._store.gate.cases.mailbags(gatekeeper), gatekeeper, name)
+        bag = mailbag_named(await self._store.gate.cases.mailbags(gatekeeper), gatekeeper, name=name)
         if bag is None:
             raise MailbagRefused(f"expected a mailbag of {gatekeeper}, found none", where=f"mailbag {name}")
         return bag
@@ -139,7 +139,7 @@ class Bags:
             rule.name
             for rule in book.rules
             for action in rule.rule.actions
-            if action.name == "file" and mailbag_named([bag], bag.gatekeeper, action.to[0]) is not None
+            if action.name == "file" and mailbag_named([bag], bag.gatekeeper, name=action.to[0]) is not None
         ]
 
 

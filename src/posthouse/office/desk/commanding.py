@@ -57,10 +57,10 @@ class Commands:
             return unknown(call.case, call.turn)
         docket, case = found
         if not docket.pending:
-            return answer(docket, "already", told(docket) if not docket.is_open else "nothing is under way")
+            return answer(docket, "already", text=told(docket) if not docket.is_open else "nothing is under way")
         order = unpack_order(docket.pending)
         if order.actor not in {"person", "mailbag"}:
-            return answer(docket, "refused", f"what {order.person} wants cannot be taken back")
+            return answer(docket, "refused", text=f"what {order.person} wants cannot be taken back")
         back = undone(docket, case=case)
         audit = record(
             "case.undone", case.id, at=self._clock.now(), actor=call.by or call.gatekeeper, decision=order.id,
@@ -91,7 +91,7 @@ class Commands:
     async def _recall(self, docket: Docket, case: Case, call: Recall) -> Decided:
         standing = judge(docket, case, command="recall", actor="sender")
         if standing.answer != "may":
-            return answer(docket, "already", standing.text)
+            return answer(docket, "already", text=standing.text)
         now = self._clock.now()
         saying = f"recalled: {call.reason}" if call.reason else "recalled"
         order = Order(
@@ -152,17 +152,21 @@ class Commands:
         docket = found[0]
         if not is_done:
             decided = docket.pending or not docket.is_open
-            return answer(docket, "already", told(docket)) if decided else answer(docket, "stale", "it has changed")
+            return (
+                answer(docket, "already", text=told(docket))
+                if decided
+                else answer(docket, "stale", text="it has changed")
+            )
         undo_until = docket.due if docket.status == "in progress" else None
         text = docket.fault or docket.last_action
-        return msgspec.structs.replace(answer(docket, "done", text), undo_until=undo_until)
+        return msgspec.structs.replace(answer(docket, "done", text=text), undo_until=undo_until)
 
     async def _write(self, changes: Changes, docket: Docket, gatekeeper: str) -> Decided:
         (outcome,) = await self._executor.commit([sealed(changes, self._clock)])
         return await self._answered(docket, outcome.status == "done", gatekeeper)
 
 
-def answer(docket: Docket, status: Word, text: str = "") -> Decided:
+def answer(docket: Docket, status: Word, *, text: str = "") -> Decided:
     """Give the answer about a docket."""
     return Decided(case=docket.case, turn=docket.turn, status=status, text=text, docket=docket)
 

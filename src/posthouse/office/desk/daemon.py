@@ -176,13 +176,13 @@ class Daemon:
         in_force = await self._executor.in_force()
         case = await self._store.gate.cases.case(docket.case)
         if case is None:
-            return Deed(dockets=(faulty(docket, "its case is not here any more", setting.now),))
+            return Deed(dockets=(faulty(docket, "its case is not here any more", now=setting.now),))
         wrapper: Wrapper = unpack_wrapper(case.wrapper)
         ruling = None
         if in_force is not None and in_force.rules_of(docket.gatekeeper) is not None:
             papers = await self._papers(docket, setting)
             if papers is None:
-                return Deed(dockets=(faulty(docket, "its message is not here any more", setting.now),))
+                return Deed(dockets=(faulty(docket, "its message is not here any more", now=setting.now),))
             ruling = say(papers, library=self._intake.library, in_force=in_force)
         until = extension(docket, ruling=ruling, setting=setting)
         if until is not None:
@@ -206,7 +206,7 @@ class Daemon:
         if bag is not None and bag.function != "none" and self.doubt is None:
             await self._run.act([docket], bag, setting=setting)
         else:
-            await self._executor.write_all([Deed(dockets=(faulty(docket, docket.fault, setting.now),))])
+            await self._executor.write_all([Deed(dockets=(faulty(docket, docket.fault, now=setting.now),))])
 
     async def _settled(self, docket: Docket) -> Deed:
         """Give a docket that is due for nothing the instant at which it will be."""
@@ -216,4 +216,4 @@ class Daemon:
 
     async def _papers(self, docket: Docket, setting: Setting) -> Papers | None:
         # An order that stands for none: only the message is looked at.
-        return await self._executor.papers(docket, on_retain(docket, now=setting.now), setting)
+        return await self._executor.papers(docket, on_retain(docket, now=setting.now), setting=setting)

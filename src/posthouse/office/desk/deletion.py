@@ -14,8 +14,8 @@ def delete(papers: Papers) -> Deed:
     action = "deleted on its retain date" if is_purge else "delete"
     told = to_gatekeeper(papers, "was deleted on its retain date") if is_purge else ()
     return Deed(
-        cases=(ended(papers, over, "deleted"),),
-        dockets=(concluding(papers, "deleted", action),),
+        cases=(ended(papers, over, outcome="deleted"),),
+        dockets=(concluding(papers, "deleted", action=action),),
         emitted=told,
         audits=(audited(papers, "case.purged" if is_purge else "case.deleted"),),
     )

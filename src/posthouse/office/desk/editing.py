@@ -45,39 +45,39 @@ class Editing:
         docket = found[0]
         now = self._clock.now()
         if not docket.is_open or docket.pending:
-            return answer(docket, "already", told(docket))
+            return answer(docket, "already", text=told(docket))
         if docket.claimed_by not in {"", call.by} and (docket.claimed_until or 0) > now:
-            return answer(docket, "refused", f"{docket.claimed_by} is working on it: it can be read meanwhile")
+            return answer(docket, "refused", text=f"{docket.claimed_by} is working on it: it can be read meanwhile")
         if call.version is not None and call.version != docket.version:
-            return answer(docket, "stale", "it has changed: look at it again")
+            return answer(docket, "stale", text="it has changed: look at it again")
         order = Order(
             id=f"edit {self._clock.new_id()}", command="review", actor="person", person=call.by or call.gatekeeper,
             at=now, before=docket.status, folder_before=docket.folder, comment="the text was changed",
         )  # fmt: skip
-        papers = await self._executor.papers(docket, order, await self._executor.setting())
+        papers = await self._executor.papers(docket, order, setting=await self._executor.setting())
         if papers is None:
-            return answer(docket, "refused", "its message is not here any more")
+            return answer(docket, "refused", text="its message is not here any more")
         return await self._edited(papers, call)
 
     async def _edited(self, papers: Papers, call: Edit) -> Decided:
         message = papers.message
         if message.size > MAX_EDITED:
-            return answer(papers.docket, "refused", f"expected at most {MAX_EDITED} bytes, found {message.size}")
+            return answer(papers.docket, "refused", text=f"expected at most {MAX_EDITED} bytes, found {message.size}")
         raw = await self._read(message.body)
         try:
-            spliced = spliced_of(message, raw, call, note=_note(papers))
+            spliced = spliced_of(message, raw, call=call, note=_note(papers))
         except TextUnchangeable as fault:
-            return answer(papers.docket, "refused", str(fault))
+            return answer(papers.docket, "refused", text=str(fault))
         if spliced.broke_signature and not call.is_confirmed:
-            return answer(papers.docket, "confirm", "it is signed: what is changed bears no signature any more")
+            return answer(papers.docket, "confirm", text="it is signed: what is changed bears no signature any more")
         body: bytes | Body = spliced.raw
         if isinstance(message.body, Body):
             body = await self._bodies.save(_piece(spliced.raw), limit=MAX_EDITED * 2)
-        outcome = await self._executor.write(rewritten(papers, body, spliced.raw))
+        outcome = await self._executor.write(rewritten(papers, body, raw=spliced.raw))
         if outcome.status != "done":
-            return answer(papers.docket, "stale", "it has changed: look at it again")
+            return answer(papers.docket, "stale", text="it has changed: look at it again")
         again = await self._commands.find(call.case, call.turn, gatekeeper=call.gatekeeper)
-        return answer(papers.docket if again is None else again[0], "done", "the text was changed")
+        return answer(papers.docket if again is None else again[0], "done", text="the text was changed")
 
     async def _read(self, body: bytes | Body) -> bytes:
         if not isinstance(body, Body):
@@ -85,7 +85,7 @@ class Editing:
         return b"".join([bytes(piece) async for piece in self._bodies.read(body)])
 
 
-def spliced_of(message: Message, raw: bytes, call: Edit, *, note: str) -> Spliced:
+def spliced_of(message: Message, raw: bytes, *, call: Edit, note: str) -> Spliced:
     """Give the body of a message with another text; raises TextUnchangeable where that cannot be."""
     if message.content_type.startswith(features.MAIL):
         return splice(raw, Wanted(call.text, note, call.subject, call.without_attachments))
@@ -96,7 +96,7 @@ def spliced_of(message: Message, raw: bytes, call: Edit, *, note: str) -> Splice
     return Spliced(text.encode(), broke_signature=False)
 
 
-def rewritten(papers: Papers, body: bytes | Body, raw: bytes) -> Deed:
+def rewritten(papers: Papers, body: bytes | Body, *, raw: bytes) -> Deed:
     """Give what is written when a text was changed: the letter, its case, its docket."""
     journey = rewritten_journey(papers, body, raw=raw)
     message = journey.message

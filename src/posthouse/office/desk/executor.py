@@ -133,7 +133,7 @@ class Executor:
             self._clock,
         )
 
-    async def papers(self, docket: Docket, order: Order, setting: Setting) -> Papers | None:
+    async def papers(self, docket: Docket, order: Order, *, setting: Setting) -> Papers | None:
         """Lay out what belongs to a docket; None where its message is gone."""
         case = await self._store.gate.cases.case(docket.case)
         if case is None:
@@ -145,7 +145,7 @@ class Executor:
         bag = None
         if order.command == "file":
             bags = await self._store.gate.cases.mailbags(docket.gatekeeper)
-            bag = mailbag_named(bags, docket.gatekeeper, order.mailbag)
+            bag = mailbag_named(bags, docket.gatekeeper, name=order.mailbag)
         writer = Writer(self._terms.mailing.name or "localhost", setting.now)
         return Papers(docket, case, unpack_wrapper(case.wrapper), message, original, order, setting, writer, bag)
 
@@ -164,19 +164,19 @@ class Executor:
             return self.changes_of(deed, facts)
         except Exception as fault:  # noqa: BLE001 - one message that cannot be dealt with must not stop the others
             _log.error("desk.stumbled", case=str(docket.case), command=order.command, exc_info=fault)
-            return Changes(dockets=(faulty(docket, f"{type(fault).__name__}: {fault}", setting.now),))
+            return Changes(dockets=(faulty(docket, f"{type(fault).__name__}: {fault}", now=setting.now),))
 
     async def _deed(self, docket: Docket, order: Order, setting: Setting) -> Deed:
-        papers = await self.papers(docket, order, setting)
+        papers = await self.papers(docket, order, setting=setting)
         if papers is None:
-            return Deed(dockets=(faulty(docket, "its message is not here any more", setting.now),))
+            return Deed(dockets=(faulty(docket, "its message is not here any more", now=setting.now),))
         standing = judge(_open(docket, order), papers.case, command=order.command, actor=order.actor)
         if standing.answer != "may":
-            return Deed(dockets=(faulty(_back(papers), standing.text, setting.now),))
+            return Deed(dockets=(faulty(_back(papers), standing.text, now=setting.now),))
         return ACTIONS[order.command](papers)
 
 
-def faulty(docket: Docket, why: str, now: int) -> Docket:
+def faulty(docket: Docket, why: str, *, now: int) -> Docket:
     """Give a docket with why nothing could be done; it is tried again after a while."""
     return msgspec.structs.replace(docket, version=docket.version + 1, fault=why[:1_000], due=now + AGAIN)
 

@@ -35,7 +35,7 @@ def file(papers: Papers) -> Deed:
     return Deed(dockets=(docket,), audits=(audited(papers, "case.filed", folder=docket.folder),))
 
 
-def mailbag_named(bags: list[Mailbag], gatekeeper: str, name: str) -> Mailbag | None:
+def mailbag_named(bags: list[Mailbag], gatekeeper: str, *, name: str) -> Mailbag | None:
     """Give the mailbag of a gatekeeper that is meant by its id, its name or a name it had before."""
     wanted = name.casefold()
     own = [bag for bag in bags if bag.gatekeeper.casefold() == gatekeeper.casefold() and not bag.is_removed]

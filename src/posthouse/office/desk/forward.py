@@ -28,7 +28,7 @@ def forward(papers: Papers) -> Deed:
     reasons = (order.comment,) if order.comment else (papers.docket.reason,) if papers.docket.reason else ()
     stop = Stop(gatekeeper=order.to, reasons=reasons, instructions=order.saying or None, within=order.within)
     onward = wrappers.forward(ruled(papers), reviewed(papers), to=stop, comes_back=order.comes_back)
-    return go_on(papers, onward, done=concluding(papers, "released", f"forwarded to {order.to}"))
+    return go_on(papers, onward, done=concluding(papers, "released", action=f"forwarded to {order.to}"))
 
 
 def _asked(papers: Papers) -> Deed:

@@ -19,4 +19,4 @@ def gate_further(papers: Papers) -> Deed:
     stops = seated(papers.order.stops, papers.setting.organisation, now=papers.now, parties=parties)
     onward = wrappers.gate_further(wrapper, reviewed(papers), stops=stops, policy=papers.setting.policy)
     named = ", ".join(stop.gatekeeper for stop in stops)
-    return go_on(papers, onward, done=concluding(papers, "released", f"gated to {named}"))
+    return go_on(papers, onward, done=concluding(papers, "released", action=f"gated to {named}"))

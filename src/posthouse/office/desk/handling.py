@@ -62,11 +62,11 @@ class Handling:
             return unknown(call.case, call.turn)
         docket = found[0]
         if not docket.is_open:
-            return answer(docket, "already", told(docket))
+            return answer(docket, "already", text=told(docket))
         now, who = self._clock.now(), call.by or call.gatekeeper
         holder = docket.claimed_by if (docket.claimed_until or 0) > now else ""
         if holder and holder != who and not call.takes_over:
-            return answer(docket, "refused", f"{holder} is working on it")
+            return answer(docket, "refused", text=f"{holder} is working on it")
         mine = msgspec.structs.replace(
             docket,
             version=docket.version + 1,
@@ -83,10 +83,10 @@ class Handling:
             return unknown(call.case, call.turn)
         docket, case = found
         if not docket.is_open:
-            return answer(docket, "already", told(docket))
+            return answer(docket, "already", text=told(docket))
         dated = self._dated(docket, case, call)
         if isinstance(dated, str):
-            return answer(docket, "refused", dated)
+            return answer(docket, "refused", text=dated)
         audit = self._record(
             "case.annotated", docket, call.by, comment=call.comment, expires=call.expires, retain=call.retain
         )
@@ -140,8 +140,8 @@ class Handling:
 
     async def _answered(self, changes: Changes, docket: Docket, text: str) -> Decided:
         if await self._is_written(changes):
-            return answer(docket, "done", text)
-        return answer(docket, "stale", "it has changed: look at it again")
+            return answer(docket, "done", text=text)
+        return answer(docket, "stale", text="it has changed: look at it again")
 
     async def _is_written(self, changes: Changes) -> bool:
         (outcome,) = await self._executor.commit([sealed(changes, self._clock)])

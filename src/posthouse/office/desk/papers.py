@@ -83,7 +83,7 @@ def ruled(papers: Papers) -> Wrapper:
     return with_fired(papers.wrapper, papers.order.fired) if papers.order.fired else papers.wrapper
 
 
-def concluding(papers: Papers, status: Status, action: str) -> Docket:
+def concluding(papers: Papers, status: Status, *, action: str) -> Docket:
     """Give the docket on which something final was decided."""
     return concluded(papers.docket, papers.order, now=papers.now, status=status, action=action)
 
@@ -103,7 +103,7 @@ def changed(case: Case, wrapper: Wrapper, **fields: object) -> Case:
     return msgspec.structs.replace(case, version=case.version + 1, wrapper=pack_wrapper(wrapper), **fields)
 
 
-def ended(papers: Papers, wrapper: Wrapper, outcome: str) -> Case:
+def ended(papers: Papers, wrapper: Wrapper, *, outcome: str) -> Case:
     """Give a case that is over."""
     return changed(papers.case, wrapper, is_open=False, outcome=outcome, closed=papers.now)
 
@@ -119,7 +119,7 @@ def go_on(papers: Papers, wrapper: Wrapper, *, done: Docket) -> Deed:
     (stop,) = seated([wrapper.current], papers.setting.organisation, now=papers.now, parties=parties)
     wrapper = msgspec.structs.replace(wrapper, current=stop)
     moved = changed(papers.case, wrapper, turn=papers.case.turn + 1)
-    docket = docket_at(papers.docket, moved, wrapper, setting=papers.setting)
+    docket = docket_at(papers.docket, moved, wrapper=wrapper, setting=papers.setting)
     audit = audited(papers, act, to=docket.gatekeeper, via=stop.via)
     return Deed(cases=(moved,), dockets=(done, docket), audits=(audit,))
 

@@ -27,7 +27,7 @@ def release(papers: Papers) -> Deed:
     if limit is not None:
         return put_in_list(papers, fault=limit.text)
     onward = wrappers.release(ruled(papers), reviewed(papers))
-    deed = go_on(papers, onward, done=concluding(papers, "released", "release"))
+    deed = go_on(papers, onward, done=concluding(papers, "released", action="release"))
     if onward.current is not None:
         return deed
     policy = papers.setting.policy
@@ -71,5 +71,5 @@ def _divided(papers: Papers, chosen: Sequence[str]) -> Deed:
     if theirs.current is None:
         onward = homeward(papers, going, case=identity)
         return Deed(cases=(kept, split), dockets=(back,), onwards=(onward,), audits=(audit,))
-    following = docket_at(docket, split, theirs, setting=papers.setting)
+    following = docket_at(docket, split, wrapper=theirs, setting=papers.setting)
     return Deed(cases=(kept, split), dockets=(back, following), audits=(audit,))

@@ -32,8 +32,8 @@ def give_back(papers: Papers) -> Deed:
     outcome = RECALLED if is_recall else "returned"
     audit = audited(papers, f"case.{outcome}", saying=saying, to=envelope.sender)
     return Deed(
-        cases=(ended(papers, over, outcome),),
-        dockets=(concluding(papers, "returned", outcome),),
+        cases=(ended(papers, over, outcome=outcome),),
+        dockets=(concluding(papers, "returned", action=outcome),),
         emitted=(sent,),
         audits=(audit,),
     )

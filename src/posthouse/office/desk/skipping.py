@@ -35,19 +35,19 @@ class Skipping:
             return unknown(call.case, 0)
         docket = max(dockets, key=lambda one: one.turn)
         order = self._order(docket, call)
-        papers = await self._executor.papers(docket, order, await self._executor.setting())
+        papers = await self._executor.papers(docket, order, setting=await self._executor.setting())
         if papers is None:
             return unknown(call.case, docket.turn)
         # What a gatekeeper has commanded already is carried out first.
         standing = judge(docket, papers.case, command="release", actor="person")
         if standing.answer != "may":
-            return answer(docket, "already", standing.text)
+            return answer(docket, "already", text=standing.text)
         deed = _skipped(papers, call)
         if deed is None:
-            return answer(docket, "refused", f"the case does not go to {call.gatekeeper}")
+            return answer(docket, "refused", text=f"the case does not go to {call.gatekeeper}")
         outcome = await self._executor.write(deed)
         text = f"goes on without {call.gatekeeper}" if outcome.status == "done" else "it has changed"
-        return answer(docket, "done" if outcome.status == "done" else "stale", text)
+        return answer(docket, "done" if outcome.status == "done" else "stale", text=text)
 
     def _order(self, docket: Docket, call: SkipStop) -> Order:
         return Order(
@@ -62,7 +62,7 @@ def _skipped(papers: Papers, call: SkipStop) -> Deed | None:
     if wrapper is None:
         return None
     if papers.docket.gatekeeper.casefold() == call.gatekeeper.casefold():
-        return go_on(papers, wrapper, done=concluding(papers, "released", _GOES_ON))
+        return go_on(papers, wrapper, done=concluding(papers, "released", action=_GOES_ON))
     docket = msgspec.structs.replace(papers.docket, version=papers.docket.version + 1, places=papers.docket.places - 1)
     audit = audited(papers, "case.stop-skipped", skipped=call.gatekeeper)
     return Deed(cases=(changed(papers.case, wrapper),), dockets=(docket,), audits=(audit,))

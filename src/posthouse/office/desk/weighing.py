@@ -98,7 +98,7 @@ def _wrong_recipients(decision: Decision, on: Weighed) -> Decided | None:
 def _wrong_folder(decision: Decision, on: Weighed) -> Decided | None:
     if decision.mailbag.casefold() in OWN:
         return None
-    if mailbag_named(on.bags, on.docket.gatekeeper, decision.mailbag) is not None:
+    if mailbag_named(on.bags, on.docket.gatekeeper, name=decision.mailbag) is not None:
         return None
     known = [*sorted(OWN), *(bag.name for bag in on.bags)]
     return on.answer("refused", f"expected one of {', '.join(known)}, found {decision.mailbag!r}")
