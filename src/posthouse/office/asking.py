@@ -38,9 +38,6 @@ Reply = TypeVar("Reply")
 
 _MOST_FOUND: Final = 100
 
-FOR_SENDERS: Final = frozenset({"case.opened", "case.gated", "case.closed"})
-"""What a sender hears of the cases of his messages."""
-
 
 class CaseUnknown(PosthouseError):
     """No case of this id is here, or it is none of the asker's business."""
@@ -166,7 +163,7 @@ class Asking:
             return None
         if permits_case(permit, story) is None:
             return event
-        if story.envelope.principal == permit.principal and event.type in FOR_SENDERS:
+        if story.envelope.principal == permit.principal and is_for_sender(event, story.case):
             return msgspec.structs.replace(event, by="", facts={"message": str(story.case.message)})
         return None
 
@@ -220,6 +217,13 @@ def place_of(docket: Docket, order: DocketOrder) -> tuple[bool, int | str, UUID,
     """Give where a docket stands in an order; those without a due time come last."""
     key: int | str | None = {"due": docket.due, "arrival": docket.arrived, "sender": docket.sender}[order]
     return key is None, 0 if key is None else key, docket.case, docket.turn
+
+
+def is_for_sender(event: CaseEvent, case: Case) -> bool:
+    """Say whether a sender hears of it: that his message is held, and how that ended; not what happens in between."""
+    if event.type == "case.gated":
+        return True
+    return case.closed is not None and event.at >= case.closed and event.type == f"case.{case.outcome}"
 
 
 def bare(case: Case) -> Case:

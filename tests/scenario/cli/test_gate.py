@@ -80,7 +80,7 @@ def test_a_message_is_held_looked_at_and_released(terminal: Terminal) -> None:
     again = terminal.run("gate", "release", held["case"], "--as", "Sales")
     assert again.code == 1
     assert "already" in again.err
-    assert terminal.run("read", "ada", "--wait", "30s").text == "please send 100 sacks\n"
+    assert terminal.run("read", "ada", "--wait", "30s").text == "please send 100 sacks"
     assert terminal.run("gate", "counts").code == 3
 
     story = terminal.run("case", held["case"])

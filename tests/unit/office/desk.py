@@ -10,6 +10,7 @@ from posthouse.message.case import Case, Docket, Mailbag, Stop, Wrapper
 from posthouse.message.envelope import Envelope
 from posthouse.message.message import Body
 from posthouse.message.name import parse_office
+from posthouse.message.tiding import CaseEvent, Heard
 from posthouse.office import calls, deskcalls
 from posthouse.office.asking import Asking
 from posthouse.office.calls import Call
@@ -51,6 +52,8 @@ class Desk:
         self.principal = "key sender"
         self.recipients: tuple[str, ...] = ("ada@bakery.example",)
         self.outcome = ""
+        self.closed: int | None = None
+        self.events: list[CaseEvent] = []
         self.tell_sender: Any = "no"
         self.body: bytes | Body = b"held"
 
@@ -74,6 +77,8 @@ class Desk:
                     case for case in found.values()
                     if str(case.id).startswith(call.prefix) or str(case.message).startswith(call.prefix)
                 ]  # fmt: skip
+            case deskcalls.HearCases():
+                return Heard(events=self.events, after=len(self.events))
             case calls.Tell():
                 known = any(one.message == call.message for one in self.dockets)
                 return self._life() if known else None
@@ -84,7 +89,14 @@ class Desk:
         return Envelope(sender="ben@bakery.example", recipients=self.recipients, principal=self.principal)
 
     def _case(self, one: Docket) -> Case:
-        return Case(id=one.case, message=one.message, outcome=self.outcome, is_open=not self.outcome, wrapper=b"secret")
+        return Case(
+            id=one.case,
+            message=one.message,
+            outcome=self.outcome,
+            is_open=not self.outcome,
+            wrapper=b"secret",
+            closed=self.closed,
+        )
 
     def _story(self, call: deskcalls.TellCase) -> deskcalls.CaseStory | None:
         own = [one for one in self.dockets if one.case == call.case]

@@ -6,6 +6,7 @@ import pytest
 
 from posthouse.message.case import Mailbag
 from posthouse.message.message import Body
+from posthouse.message.tiding import CaseEvent
 from posthouse.office import calls, deskcalls
 from posthouse.office.permission import NotPermitted
 from posthouse.store.gateports import DocketFilter
@@ -135,3 +136,23 @@ async def test_a_recipient_sees_nothing_of_a_message_that_is_held() -> None:
     assert told is not None
     assert told.body == b"held"
     assert await asked.answer(permit(principal="key sender"), tell) is not None
+
+
+async def test_a_sender_hears_that_it_is_held_and_how_it_ended() -> None:
+    desk = Desk([LEGAL])
+    asked, _ = asking(desk)
+    desk.events = [
+        CaseEvent(id=str(number), type=kind, case=str(case_id(1)), at=at, by="ada", facts={"gatekeeper": "Legal"})
+        for number, (kind, at) in enumerate(
+            [("case.gated", 1), ("case.opened", 2), ("case.released", 3), ("case.released", 9)]
+        )
+    ]
+    desk.outcome, desk.closed = "released", 9
+    heard = await asked.ask(permit(principal="key sender"), deskcalls.HearCases(after=0))
+    assert [(event.type, event.at, event.by) for event in heard.events] == [
+        ("case.gated", 1, ""),
+        ("case.released", 9, ""),
+    ]
+    assert [dict(event.facts) for event in heard.events] == [{"message": str(message_id(1))}] * 2
+    assert (await asked.ask(permit("review Sales"), deskcalls.HearCases(after=0))).events == []
+    assert len((await asked.ask(permit("review Legal"), deskcalls.HearCases(after=0))).events) == 4

@@ -200,6 +200,17 @@ async def test_whoever_has_claimed_it_is_asked_first(rig: Rig) -> None:
     assert (let_go.status, let_go.docket.claimed_by) == ("done", "")
 
 
+# G-207
+@at_work()
+async def test_rules_are_asked_once_for_all_recipients(rig: Rig) -> None:
+    await begin(rig, "g1")
+    await rig.put(1, recipients=("bob", "carol"))
+    await decide(rig, "release")
+    for mailbox in ("bob", "carol"):
+        await delivered(rig, mailbox)
+    assert len(await rig.stores.durable.gate.cases.of_message(identity(1))) == 1
+
+
 # G-228
 @at_work()
 async def test_what_no_rule_selects_is_delivered_without_delay(rig: Rig) -> None:
@@ -273,4 +284,4 @@ async def test_a_sender_hears_that_the_message_waits_where_the_policy_says_so(ri
     await begin(rig, "g1", policy=f'{AT_ONCE}tell_sender = "with reason"\n')
     await rig.put(1)
     told = await body_at(rig, "alice")
-    assert b"waits for somebody who looks at it: we look at everything." in told
+    assert b"waits to be looked at before it is delivered: we look at everything." in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -21,7 +22,8 @@ from posthouse.office.deskcalls import (
     RunMailbag,
     WriteMailbag,
 )
-from posthouse.testing.build import SECOND, START
+from posthouse.office.house import House
+from posthouse.testing.build import SECOND, START, number_of
 from tests.unit.office.gatehouse import (
     AT_ONCE,
     DAY,
@@ -42,7 +44,7 @@ from tests.unit.office.gatehouse import (
     undo,
     wrapper_of,
 )
-from tests.unit.office.rig import Rig, at_work
+from tests.unit.office.rig import TERMS, Rig, at_work
 
 SHORT = f'{AT_ONCE}inbox = "1 hour"\n'
 HOUR = 60 * MINUTE
@@ -306,19 +308,21 @@ async def test_t1_to_t5_at_the_end_of_a_month(rig: Rig) -> None:
     await eventually(is_over)
 
 
-# G-157
+# G-150, G-157
 @at_work()
-async def test_a_legal_hold_outlasts_a_mailbag(rig: Rig) -> None:
+async def test_a_legal_hold_outlasts_a_mailbag_and_stops_no_other(rig: Rig) -> None:
     await begin(rig, "g1", policy=AT_ONCE)
     await mailbag(rig, "purge", function="delete", rhythm=Rhythm(every="hours", count=20))
-    await rig.put(1)
-    await decide(rig, "file", mailbag="purge")
+    for number in (1, 2):
+        await rig.put(number)
+        await decide(rig, "file", number, mailbag="purge")
     case = await case_of(rig)
     held: Decided = await rig.answer(HoldCase(case=case.id, by="counsel", reason="a lawsuit"))
     assert held.status == "done"
     assert (await decide(rig, "delete")).status == "refused"
     rig.clock.advance(20 * HOUR)
     await until(rig, fault="a legal hold keeps the message from being deleted")
+    await is_closed(rig, 2)
     assert (await case_of(rig)).is_open
     await rig.answer(HoldCase(case=case.id, is_held=False))
     rig.clock.advance(2 * MINUTE)
@@ -447,3 +451,50 @@ async def test_a_message_leaves_the_inbox_on_its_retain_date(rig: Rig) -> None:
     await is_closed(rig)
     docket = (await dockets(rig))[-1]
     assert (docket.status, docket.last_action) == ("deleted", "deleted on its retain date")
+
+
+# G-83
+@at_work()
+async def test_what_does_not_leave_the_desk_leaves_the_wrapper_as_it_is(rig: Rig) -> None:
+    await begin(rig, "g1")
+    await mailbag(rig, "later")
+    await rig.put(1)
+    before = (await case_of(rig)).wrapper
+    await decide(rig, "file", mailbag="later")
+    await decide(rig, "file", mailbag="review")
+    assert (await case_of(rig)).wrapper == before
+
+
+# G-172
+@at_work()
+async def test_two_daemons_do_nothing_twice(rig: Rig) -> None:
+    await begin(rig, "g1", policy=f'{SHORT}no_rule = "release"\n')
+    for number in range(1, 11):
+        await rig.put(number)
+    other = House(rig.clock, TERMS, stores=rig.stores)
+    await rig.stop()
+    rig.clock.advance(HOUR)
+    await asyncio.gather(rig.house.desk.daemon.catch_up(), other.desk.daemon.catch_up())
+    waiting = await rig.queued("resume:gate")
+    assert sorted(number_of(one.message) for one in waiting) == list(range(1, 11))
+
+
+# G-222
+@at_work()
+async def test_a_broken_wrapper_is_told_and_stops_no_other(rig: Rig) -> None:
+    await begin(rig, "g1", policy=f'{SHORT}no_rule = "release"\n')
+    for number in (1, 2):
+        await rig.put(number)
+    case = await case_of(rig)
+    broken = msgspec.structs.replace(case, version=case.version + 1, wrapper=b"\xc1")
+    await rig.stores.durable.commit([Changes(cases=(broken,))])
+    answer = await decide(rig, "release")
+    assert answer.status == "refused"
+    assert "cannot be read" in answer.text
+    rig.clock.advance(HOUR)
+    assert number_of((await delivered(rig)).id) == 2
+
+    async def is_told() -> bool:
+        return bool((await docket_of(rig)).fault)
+
+    await eventually(is_told)

@@ -103,6 +103,7 @@ class Commands:
 
     async def _decide(self, decisions: Sequence[Decision], call: Decide) -> list[Decided]:
         setting = await self._executor.setting()
+        due = setting.now + setting.policy.undo.microseconds
         bags = []
         if any(decision.command == "file" for decision in decisions):
             bags = await self._store.gate.cases.mailbags(call.gatekeeper)
@@ -111,8 +112,14 @@ class Commands:
         placed = [_Placed(place, *one) for place, one in enumerate(weighed) if not isinstance(one, Decided)]
         later = [one for one in placed if is_undoable(one.order.command) or one.order.awaits_second]
         at_once = [one for one in placed if one not in later]
-        for one, is_done in zip(later, await self._record(later, setting), strict=True):
-            answers[one.place] = await self._answered(one.docket, is_done, call.gatekeeper)
+        for one, row in zip(later, await self._record(later, setting), strict=True):
+            if row is not None and due > setting.now:
+                # Nothing more happens to it for now: it is as it was just written.
+                undo_until = row.due if row.status == "in progress" else None
+                done = answer(row, "done", text=row.last_action)
+                answers[one.place] = msgspec.structs.replace(done, undo_until=undo_until)
+            else:
+                answers[one.place] = await self._answered(one.docket, row is not None, call.gatekeeper)
         outcomes = await self._executor.do([(one.docket, one.order) for one in at_once])
         for one, outcome in zip(at_once, outcomes, strict=True):
             answers[one.place] = await self._answered(one.docket, outcome.status == "done", call.gatekeeper)
@@ -125,12 +132,16 @@ class Commands:
         if found is None:
             return unknown(decision.case, decision.turn)
         docket, case = found
-        on = Weighed(docket, case, unpack_wrapper(case.wrapper), setting, bags)
+        try:
+            wrapper = unpack_wrapper(case.wrapper)
+        except msgspec.MsgspecError as fault:
+            return answer(docket, "refused", text=f"its wrapper cannot be read: {fault}")
+        on = Weighed(docket, case, wrapper, setting, bags)
         order = weigh(decision, on, by=call.by or call.gatekeeper, identity=str(self._clock.new_id()))
         return order if isinstance(order, Decided) else (docket, case, order)
 
-    async def _record(self, placed: Sequence[_Placed], setting: Setting) -> list[bool]:
-        """Write down what is commanded; where nothing can be taken back it is carried out at once."""
+    async def _record(self, placed: Sequence[_Placed], setting: Setting) -> list[Docket | None]:
+        """Write down what is commanded and give the rows; what cannot be taken back is carried out at once."""
         due = setting.now + setting.policy.undo.microseconds
         rows = [recorded(one.docket, one.order, due=due, case=one.case) for one in placed]
         changes = [
@@ -138,10 +149,9 @@ class Commands:
             for one, row in zip(placed, rows, strict=True)
         ]
         outcomes = await self._executor.commit(changes)
-        done = [outcome.status == "done" for outcome in outcomes]
+        done = [row if out.status == "done" else None for row, out in zip(rows, outcomes, strict=True)]
         if due <= setting.now:
-            ready = [row for row, is_done in zip(rows, done, strict=True) if is_done and row.status == "in progress"]
-            await self._executor.carry_out(ready)
+            await self._executor.carry_out([row for row in done if row is not None and row.status == "in progress"])
         return done
 
     async def _answered(self, before: Docket, is_done: bool, gatekeeper: str) -> Decided:  # noqa: FBT001 - which of two answers it is

@@ -146,7 +146,7 @@ class Daemon:
                 case "nothing":
                     deeds.append(await self._settled(docket))
         for docket in expired:
-            found = await self._expired(docket, setting)
+            found = await self._decided(docket, setting)
             if isinstance(found, Deed):
                 deeds.append(found)
             else:
@@ -154,7 +154,7 @@ class Daemon:
         done = await self._executor.carry_out(ready)
         done += await self._carry_out(orders, setting)
         done += await self._executor.write_all(deeds)
-        return any(outcome.status == "done" for outcome in done) or not done
+        return any(outcome.status == "done" for outcome in done)
 
     async def _carry_out(self, orders: Sequence[tuple[Docket, Order]], setting: Setting) -> list[Outcome]:
         """Record what is to be done before it is done, where anything would leave the desk."""
@@ -170,6 +170,16 @@ class Daemon:
         ready = [row for row, outcome in zip(rows, written, strict=True) if outcome.status == "done"]
         await self._executor.carry_out(ready)
         return outcomes + written
+
+    async def _decided(self, docket: Docket, setting: Setting) -> Order | Deed:
+        """Give what becomes of a docket that expires; one that cannot be read stops no other."""
+        try:
+            return await self._expired(docket, setting)
+        except PosthouseError:
+            raise
+        except Exception as fault:  # noqa: BLE001 - whatever it is, it stays there with why, and is tried again
+            _log.error("desk.stumbled", case=str(docket.case), fault=type(fault).__name__, exc_info=fault)
+            return Deed(dockets=(faulty(docket, f"{type(fault).__name__}: {fault}", now=setting.now),))
 
     async def _expired(self, docket: Docket, setting: Setting) -> Order | Deed:
         """Give what the rules of a gatekeeper want done, as they are now."""
