@@ -63,7 +63,7 @@ def test_a_message_is_held_looked_at_and_released(terminal: Terminal) -> None:
     assert (held["gatekeeper"], held["status"], held["reason"], held["sender"], held["message"]) == (
         "Sales", "gated", "an order above the limit", "ben", message,
     )  # fmt: skip
-    table = terminal.run("gate").text
+    table = terminal.run("gate", COLUMNS="80").text
     assert max(map(len, table.splitlines())) <= 80
     assert all(word in table for word in ("ben", "gated", "in 2 days", "inbox"))
     (count,) = terminal.run("gate", "counts", "--json").documents
