@@ -226,7 +226,8 @@ class Postmen:
 
     async def _walk(self, box: str) -> bool:
         """Take a batch, carry it, settle it; say whether there may be more."""
-        probing = self._way(box).state(self._terms.traffic.trip_after, self._clock.now()) == "probing"
+        begun = self._clock.now()
+        probing = self._way(box).state(self._terms.traffic.trip_after, begun) == "probing"
         limit = 1 if probing else self._terms.traffic.batch
         taken = await self._take(box, limit=limit)
         self._note_crowd(box, is_full=1 < limit <= len(taken))
@@ -234,7 +235,7 @@ class Postmen:
             if (settling := self._settling.pop(box, None)) is not None:
                 await settling
                 return True
-            self._forget(box)
+            self._forget(box, begun)
             return False
         if box.startswith(RESUME):
             await self._resumption.take_up(taken)
@@ -354,9 +355,12 @@ class Postmen:
         _log.info("destination.unreachable", destination=box, failures=way.failures, fault=way.last_fault)
         return (way.next_try - now) / SECOND
 
-    def _forget(self, box: str) -> None:
-        """Forget a way nobody has to go any more."""
-        if self._way(box).next_try <= self._clock.now():
+    def _forget(self, box: str, asked: int) -> None:
+        """Forget a way nobody had to go any more when it was asked; what was paused then may be due by now."""
+        if asked < self._hurried.get(box, 0):
+            # What waits there is being woken: it could not be taken yet.
+            self._set_alarm(box, self._hurried[box])
+        elif self._way(box).next_try <= asked:
             self._ways.pop(box, None)
 
     def _longest_walk(self, box: str) -> float:

@@ -26,7 +26,7 @@ async def record(path: Path, *subjects: str) -> None:
 @pytest.fixture
 def office(terminal: Terminal) -> Terminal:
     """A folder with an office in which something was recorded."""
-    assert terminal.run("key", "create", "tester", "--administer").code == 0
+    assert terminal.run("send", "ada", "hello").code == 0
     asyncio.run(record(store_of(terminal), *(f"case {number % 3}" for number in range(RECORDS))))
     return terminal
 

@@ -8,7 +8,7 @@ import pytest
 
 from posthouse.message.changes import Changes, Outcome, Take
 from posthouse.message.message import HOP, MAX_SECTIONS, Section
-from posthouse.office.calls import AskStatus, ListDead, Status
+from posthouse.office.calls import AskStatus, Destination, ListDead, Status
 from posthouse.office.house import House
 from posthouse.office.intake import Stores
 from posthouse.office.notice import KIND
@@ -96,6 +96,17 @@ async def test_all_lanes_go_on_at_once_when_a_destination_is_back(rig: Rig) -> N
     assert (await status_of(rig)).destinations == []
 
 
+async def written_down(rig: Rig, walk: int) -> list[Destination]:
+    """Wait until a walk in vain is written down, and give the ways; before, the clock must stand still."""
+
+    async def is_known() -> bool:
+        entries = await rig.queued(WEST)
+        return all(each.state == "waiting" for each in entries) and max(each.failures for each in entries) == walk
+
+    await rig.until(is_known)
+    return (await status_of(rig)).destinations
+
+
 async def status_of(rig: Rig) -> Status:
     status: Status = await rig.answer(AskStatus())
     return status
@@ -109,11 +120,7 @@ async def test_a_destination_that_does_not_answer_is_probed_with_one_message(rig
     for walk in (1, 2, 3):
         await rig.door.walked(WEST, walk)
 
-        async def learned(walk: int = walk) -> bool:
-            return any(each.failures == walk for each in (await status_of(rig)).destinations)
-
-        await rig.until(learned)
-        (way,) = (await status_of(rig)).destinations
+        (way,) = await written_down(rig, walk)
         assert way.state == ("closed" if walk == 3 else "open")
         assert way.next_try is not None
         rig.clock.set_to(way.next_try)
@@ -369,12 +376,7 @@ async def knocked(rig: Rig, *, times: int) -> None:
     """Have an office tried in vain."""
     for walk in range(1, times + 1):
         await rig.door.walked(WEST, walk)
-
-        async def learned(walk: int = walk) -> bool:
-            return any(each.failures == walk for each in (await status_of(rig)).destinations)
-
-        await rig.until(learned)
-        (way,) = (await status_of(rig)).destinations
+        (way,) = await written_down(rig, walk)
         if walk < times:
             assert way.next_try is not None
             rig.clock.set_to(way.next_try)
