@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Final
 
 from posthouse.matching.predicate.node import Over, Part
@@ -34,7 +33,9 @@ class Ground:
 
     def at(self, over: Over, place: int) -> Ground:
         """Give the same ground, looking at one recipient or one attachment."""
-        there = copy(self)
+        there = Ground(self.record, self.lists)
+        there.recipient, there.attachment = self.recipient, self.attachment
+        there._readings, there._folded, there._searchable = self._readings, self._folded, self._searchable
         if over == "recipient":
             there.recipient = place
         else:
