@@ -39,6 +39,8 @@ def _fold_short(text: str, collation: Collation) -> str:
 
 def fold(text: str, collation: Collation) -> str:
     """Give the text as it is compared; folding twice gives the same as folding once."""
+    if collation == "folded" and text.isascii():
+        return text.lower()
     # Long texts are met once each: remembering them would only fill the memory.
     return _fold_short(text, collation) if len(text) <= _SHORT else _fold_long(text, collation)
 
@@ -63,14 +65,23 @@ def _fold_run(fault: UnicodeError, collation: Collation) -> tuple[bytes, int]:
     """Give the folded bytes of a run of what is not ASCII; raises where it changes the letter before it."""
     if not isinstance(fault, UnicodeEncodeError):
         raise fault
+    text, start, end = fault.object, fault.start, fault.end
     # At the beginning as behind a letter with which nothing is joined.
-    before = fault.object[fault.start - 1] if fault.start else "-"
-    folded = fold(before + fault.object[fault.start : fault.end], collation)
-    if not folded.startswith(before.lower() if collation == "folded" else before):
+    run = text[start - 1 : end] if start else "-" + text[:end]
+    folded = _behind_short(run, collation) if len(run) <= _SHORT else _behind(run, collation)
+    if folded is None:
         raise fault
-    return folded[1:].encode("utf-8", "surrogatepass"), fault.end
+    return folded, end
 
 
+def _behind(run: str, collation: Collation) -> bytes | None:
+    """Give the folded bytes of what stands behind the first letter, or None where that letter is another one then."""
+    before = run[0].lower() if collation == "folded" else run[0]
+    folded = _fold(run, collation)
+    return folded[1:].encode("utf-8", "surrogatepass") if folded.startswith(before) else None
+
+
+_behind_short: Final = lru_cache(maxsize=4096)(_behind)
 _HANDLERS: Final[dict[Collation, str]] = {"folded": "posthouse.folded", "cased": "posthouse.cased"}
 for _collation, _name in _HANDLERS.items():
     # The encoder finds the runs at the speed of the machine, and hands over each of them.

@@ -23,7 +23,20 @@ from posthouse.matching.engine.indexed.question import Question, Questions
 from posthouse.matching.engine.indexed.search import IS_FAST, IS_NATIVE
 from posthouse.matching.engine.indexed.survey import Survey
 from posthouse.matching.engine.single.evaluate import asks_for_recipients
-from posthouse.matching.predicate.node import LEAVES, And, Leaf, Predicate, Search, leaves
+from posthouse.matching.predicate.node import (
+    LEAVES,
+    And,
+    Compare,
+    InList,
+    Leaf,
+    Part,
+    Predicate,
+    Quantified,
+    Search,
+    leaves,
+    terms,
+)
+from posthouse.matching.value.catalogue import CATALOGUE
 from posthouse.matching.value.wordlist import NO_LISTS, Lists
 
 Need = tuple[int, ...]
@@ -293,6 +306,9 @@ def _conjunction(predicate: Predicate) -> list[Leaf] | None:
     """Give the leaves of a predicate that is nothing but one leaf, or leaves joined by `and`."""
     if isinstance(predicate, LEAVES):
         return [predicate]
+    if isinstance(predicate, Quantified):
+        inner_leaf = _of_any_recipient(predicate)
+        return None if inner_leaf is None else [inner_leaf]
     if not isinstance(predicate, And):
         return None
     found: list[Leaf] = []
@@ -302,3 +318,14 @@ def _conjunction(predicate: Predicate) -> list[Leaf] | None:
             return None
         found += inner
     return found
+
+
+def _of_any_recipient(node: Quantified) -> Leaf | None:
+    """Give the leaf that says the same: that any recipient is one of these is that a recipient is."""
+    leaf = node.part
+    if node.quantifier != "any" or node.over != "recipient" or not isinstance(leaf, InList | Compare):
+        return None
+    term = terms(leaf)[0]
+    is_of_recipients = isinstance(term, Part) and CATALOGUE[term.name].scope == "recipient"
+    is_told_by_each = isinstance(leaf, InList) or (leaf.sign == "=" and not isinstance(leaf.right, Part))
+    return leaf if is_of_recipients and is_told_by_each else None

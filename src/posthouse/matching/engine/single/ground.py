@@ -27,7 +27,7 @@ class Ground:
         self.recipient: int | None = None
         """The recipient that any, all or none is just looking at, by its place."""
         self.attachment: int | None = None
-        self._readings: dict[tuple[Part, int | None], Reading] = {}
+        self._readings: dict[Part | tuple[Part, int | None], Reading] = {}
         self._folded: dict[tuple[str, Collation], str] = {}
         self._searchable: dict[tuple[str, Collation], str] = {}
 
@@ -44,8 +44,12 @@ class Ground:
 
     def read(self, part: Part) -> Reading:
         """Read a part, of what is looked at if it belongs to recipients or attachments."""
-        place = self.attachment if part.name.startswith("attachment.") else self.recipient
-        key = (part, place)
+        if self.attachment is self.recipient is None:
+            place: int | None = None
+            key: Part | tuple[Part, int | None] = part
+        else:
+            place = self.attachment if part.name.startswith("attachment.") else self.recipient
+            key = (part, place) if place is not None else part
         found = self._readings.get(key)
         if found is None:
             found = read_part(self.record, part.name, argument=part.argument, place=place)
