@@ -5,9 +5,10 @@ What nobody sees does not count: a soft hyphen or a mark of no width inside a wo
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, Literal
 
 import msgspec
@@ -19,6 +20,9 @@ Collation = Literal["folded", "cased", "ascii", "exact"]
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 # A run of marks longer than this is no text; it is mapped as one piece, so that the work stays bounded.
 _MAX_PIECE: Final = 64
+_SHORT: Final = 100
+_FEW: Final = 16
+"""Where of so many signs less than one is not ASCII, runs are folded one by one."""
 # Default_Ignorable_Code_Point of Unicode, which its own NFKC_Casefold leaves out too: soft hyphen, spaces of no width,
 # marks of direction, fillers, selectors of a variation, tags.
 _UNSEEN: Final = (
@@ -35,8 +39,53 @@ def _fold_short(text: str, collation: Collation) -> str:
 
 def fold(text: str, collation: Collation) -> str:
     """Give the text as it is compared; folding twice gives the same as folding once."""
+    if collation == "folded" and text.isascii():
+        return text.lower()
     # Long texts are met once each: remembering them would only fill the memory.
-    return _fold_short(text, collation) if len(text) <= 100 else _fold(text, collation)
+    return _fold_short(text, collation) if len(text) <= _SHORT else _fold_long(text, collation)
+
+
+def _fold_long(text: str, collation: Collation) -> str:
+    """Fold what is nearly all ASCII run by run of what is not: no normal form reaches over the next ASCII letter."""
+    if collation in ("exact", "ascii") or text.isascii():
+        return _fold(text, collation)
+    if len(text.encode("utf-8", "surrogatepass")) - len(text) > len(text) // _FEW:
+        return _fold(text, collation)
+    try:
+        folded = text.encode("ascii", _HANDLERS[collation])
+    except UnicodeEncodeError:
+        return _fold(text, collation)
+    if collation == "folded":
+        # Letters that are not ASCII are folded already, and none of their bytes is one of ASCII.
+        folded = folded.lower()
+    return folded.decode("utf-8", "surrogatepass") or _fold(text, collation)
+
+
+def _fold_run(fault: UnicodeError, collation: Collation) -> tuple[bytes, int]:
+    """Give the folded bytes of a run of what is not ASCII; raises where it changes the letter before it."""
+    if not isinstance(fault, UnicodeEncodeError):
+        raise fault
+    text, start, end = fault.object, fault.start, fault.end
+    # At the beginning as behind a letter with which nothing is joined.
+    run = text[start - 1 : end] if start else "-" + text[:end]
+    folded = _behind_short(run, collation) if len(run) <= _SHORT else _behind(run, collation)
+    if folded is None:
+        raise fault
+    return folded, end
+
+
+def _behind(run: str, collation: Collation) -> bytes | None:
+    """Give the folded bytes of what stands behind the first letter, or None where that letter is another one then."""
+    before = run[0].lower() if collation == "folded" else run[0]
+    folded = _fold(run, collation)
+    return folded[1:].encode("utf-8", "surrogatepass") if folded.startswith(before) else None
+
+
+_behind_short: Final = lru_cache(maxsize=4096)(_behind)
+_HANDLERS: Final[dict[Collation, str]] = {"folded": "posthouse.folded", "cased": "posthouse.cased"}
+for _collation, _name in _HANDLERS.items():
+    # The encoder finds the runs at the speed of the machine, and hands over each of them.
+    codecs.register_error(_name, partial(_fold_run, collation=_collation))
 
 
 def _fold(text: str, collation: Collation) -> str:

@@ -1,4 +1,4 @@
-"""A widened pattern is found wherever RE2 finds the pattern, by Hyperscan and without."""
+"""A widened pattern is found wherever RE2 finds the pattern, by Hyperscan and without; an exact one nowhere else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from posthouse.matching.engine.indexed.pattern import lowered, widen
+from posthouse.matching.engine.indexed.pattern import flattened, widen
 from posthouse.matching.engine.indexed.search import (
     IS_FAST,
     PatternScan,
@@ -45,7 +45,7 @@ def draw_text(chance: Random) -> str:
     return "".join(chance.choice(LETTERS) for _ in range(chance.randint(0, 30)))
 
 
-def check(seed: int) -> int:
+def check(seed: int, *, is_fast: bool = IS_FAST) -> int:
     """Compare one pattern on a few texts; gives how many it was found in."""
     chance = Random(seed)
     pattern, has_case = draw_pattern(chance), chance.random() < 0.5
@@ -56,27 +56,58 @@ def check(seed: int) -> int:
     wide = widen(pattern, has_case=has_case)
     if wide is None:
         return 0
-    search = make_pattern_search({wide: (1,)})
+    search = make_pattern_search({wide.pattern: (1,)}, is_fast=is_fast)
     found = 0
     for _ in range(10):
         text, facts = draw_text(chance), set[int]()
-        if regex.search(text) is None:
-            continue
-        found += 1
-        searched = text.encode() if has_case else lowered(text)
+        searched = flattened(text, has_case=has_case)
         if searched is None:
-            search.find_everywhere(facts)
-        else:
-            search.find(searched, facts)
-        assert facts == {1}, f"seed {seed}: {pattern!r} stands in {text!r}"
+            continue
+        is_there = regex.search(text) is not None
+        found += is_there
+        assert search.find(searched, facts), f"seed {seed}: {pattern!r} cannot be looked for"
+        if is_there or wide.is_exact:
+            assert facts == ({1} if is_there else set()), f"seed {seed}: {pattern!r} in {text!r}"
     return found
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["late report", "order (ab|cd|e) [a-z]{2,9}", r"\bone\b.{0,30}\btwo\b", r"\d{4}-\d\d", r"a\wb\s*c+", "free.now"],
+)
+def test_what_is_nowhere_wider_is_exact(pattern: str) -> None:
+    for has_case in (True, False):
+        wide = widen(pattern, has_case=has_case)
+        assert wide is not None
+        assert wide.is_exact
+
+
+@pytest.mark.parametrize(
+    "pattern", ["^late", "late$", "lat[^e]s", r"late\Br", r"why\?", "\u00e9tat", "(?:late){2,3}", "la{61}te", r"a\Dbc"]
+)
+def test_what_is_wider_somewhere_is_not_exact(pattern: str) -> None:
+    wide = widen(pattern, has_case=True)
+    assert wide is not None
+    assert not wide.is_exact
+
+
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_nothing_is_found_behind_the_end(is_fast: bool) -> None:
+    wide = widen("late.{3}", has_case=False)
+    assert wide is not None
+    search = make_pattern_search({wide.pattern: (1,)}, is_fast=is_fast and IS_FAST)
+    for text, wanted in (("so late", set[int]()), ("so late \u20ac", set[int]()), ("so late \u20ac\U0001f0a1", {1})):
+        facts, searched = set[int](), flattened(text, has_case=False)
+        assert searched is not None
+        assert search.find(searched, facts)
+        assert facts == wanted, text
 
 
 @pytest.mark.parametrize("pattern", ["S[x-z]*b", r"S\s*b"])
 def test_a_short_pattern_is_found_wherever_it_stands(pattern: str) -> None:
     wide = widen(pattern, has_case=True)
     assert wide is not None
-    search = make_pattern_search({wide: (1,)})
+    search = make_pattern_search({wide.pattern: (1,)})
     # The places that are looked at together begin and end at borders of 16, 32 or 64 bytes.
     for before in range(200):
         facts: set[int] = set()
@@ -88,8 +119,8 @@ def test_an_alternative_is_found_at_the_very_end() -> None:
     # Hyperscan 5.4 overlooks this one where nothing follows.
     wide = widen(r"([ab]{2}| /_é\D)", has_case=False)
     assert wide is not None
-    search, facts = make_pattern_search({wide: (1,)}), set[int]()
-    search.find(b"7,a\t,s .as,\xc3\xa9_7aa", facts)
+    search, facts = make_pattern_search({wide.pattern: (1,)}), set[int]()
+    search.find(b"7,a\t,s .as,?_7aa", facts)
     assert facts == {1}
 
 
@@ -97,6 +128,7 @@ def test_an_alternative_is_found_at_the_very_end() -> None:
 @given(st.integers(0, 2**32))
 def test_what_re2_finds_the_filter_lets_through(seed: int) -> None:
     check(seed)
+    check(seed, is_fast=False)
 
 
 @pytest.mark.fuzz
@@ -118,9 +150,9 @@ def test_what_re2_finds_the_filter_lets_through_for_long() -> None:
 def test_what_rules_look_for_is_filtered(pattern: str, has_case: bool) -> None:
     wide = widen(pattern, has_case=has_case)
     assert wide is not None
-    search, facts = make_pattern_search({wide: (1,)}), set[int]()
+    search, facts = make_pattern_search({wide.pattern: (1,)}), set[int]()
     search.find(b"nothing of this kind stands here, 12 times", facts)
-    assert facts == (set() if IS_FAST else {1})
+    assert facts == set()
 
 
 @pytest.mark.parametrize("pattern", ["", "a*", ".", "^$", r"\pL+", "(" * 60 + "ab" + ")" * 60, "ab" * 3_000])
@@ -129,9 +161,16 @@ def test_what_is_everywhere_or_unknown_is_left_to_re2(pattern: str) -> None:
 
 
 @pytest.mark.skipif(not IS_FAST, reason="needs hyperscan")
-def test_a_pattern_that_hyperscan_refuses_is_held_for_found() -> None:
+def test_a_pattern_that_hyperscan_refuses_is_left_to_re2() -> None:
+    search, facts = PatternScan({b"good": (1,), b"b(?i:A)d": (2,), rb"\C\pL": (3,), b"bad": (4,)}), set[int]()
+    assert search.find(b"good", facts)
+    assert facts == {1, 3}
+
+
+@pytest.mark.skipif(not IS_FAST, reason="needs hyperscan")
+def test_a_pattern_that_both_refuse_is_held_for_found_and_does_not_decide() -> None:
     search, facts = PatternScan({b"good": (1,), b"a(?=b)": (2,), b"bad": (3,)}), set[int]()
-    search.find(b"good", facts)
+    assert not search.find(b"good", facts)
     assert facts == {1, 2}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from posthouse.matching.value.fold import Collation, fold, origin
@@ -90,3 +90,28 @@ def test_a_mountain_of_marks_is_no_mountain_of_work() -> None:
     assert way is not None
     assert way.written[-1] == len(text)
     assert unicodedata.normalize("NFKC", text) == fold(text, "cased")
+
+
+@example("\u0301\u00e9", "folded")
+@example("\u00ad", "folded")
+@example("\u0130\ud800", "cased")
+@given(
+    st.text(
+        st.sampled_from("aZ \n\u00e9\u00c9\u00df\u0130\u0301\u0327\u00ad\u200b\ufb01\u212a\u03a3\u1100\u1161\ud800"),
+        max_size=12,
+    ),
+    COLLATIONS,
+)
+def test_a_long_text_is_folded_as_its_pieces_are(strange: str, collation: Collation) -> None:
+    plain = "Plain words, and more of them. " * 20
+    # Between two spaces, with which nothing is joined.
+    for before, behind in (("", plain), (plain, plain), (plain, ""), (plain + "Also e", "n")):
+        last, first = before[-1:], behind[:1]
+        wanted = fold(before[:-1], collation) + fold(last + strange + first, collation) + fold(behind[1:], collation)
+        if before or not _is_unseen(strange):
+            assert fold(before + strange + behind, collation) == wanted
+
+
+def _is_unseen(text: str) -> bool:
+    """Say whether nothing is left of a text that stands beside others."""
+    return len(fold("-" + text, "cased")) == 1

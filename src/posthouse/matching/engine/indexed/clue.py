@@ -198,10 +198,11 @@ def _of_search(leaf: Search, lists: Lists) -> Clue | Never | None:
     collation = leaf.collation
     if leaf.sign == "matches":
         wide = [widen(text, has_case=collation in ("cased", "exact")) for text in texts]
-        patterns = tuple(pattern for pattern in wide if pattern is not None)
-        if len(patterns) < len(wide):
+        known = [pattern for pattern in wide if pattern is not None]
+        if len(known) < len(wide):
             return None
-        return Clue(part, "text", "pattern", patterns=patterns, collation=collation, is_exact=False)
+        patterns, is_exact = tuple(pattern.pattern for pattern in known), all(pattern.is_exact for pattern in known)
+        return Clue(part, "text", "pattern", patterns=patterns, collation=collation, is_exact=is_exact)
     if leaf.sign == "wildcard":
         words = tuple(_longest_run(text, collation) for text in texts)
         return Clue(part, "text", "word", words, collation=collation, is_exact=False) if all(words) else None

@@ -12,7 +12,7 @@ import msgspec
 
 from posthouse.matching.engine.indexed.bound import Bounds
 from posthouse.matching.engine.indexed.cell import Cells
-from posthouse.matching.engine.indexed.pattern import lowered
+from posthouse.matching.engine.indexed.pattern import flattened
 from posthouse.matching.engine.indexed.search import (
     IS_FAST,
     IS_NATIVE,
@@ -179,7 +179,7 @@ class Column:
             if GROUPS.get(type_of(value)) != self.asked.group:
                 is_decided = False
             elif isinstance(value, str):
-                self.look_at_text(value, into, ground=ground)
+                is_decided &= self.look_at_text(value, into, ground=ground)
             else:
                 self.look_at_number(value, into)  # type: ignore[arg-type]  # groups without text hold nothing but numbers
         return is_decided
@@ -211,8 +211,8 @@ class Column:
         if self.cells is not None:
             into.update(self.cells.around(self.cells.place(value)))
 
-    def look_at_text(self, value: str, into: set[int], *, ground: Ground) -> None:
-        """Add the facts about one text."""
+    def look_at_text(self, value: str, into: set[int], *, ground: Ground) -> bool:
+        """Add the facts about one text, and say whether they decide."""
         for collation, keys in self.equal.items():
             into.update(keys.get(ground.folded(value, collation), ()))
         for collation, members, fact in self.members:
@@ -227,27 +227,30 @@ class Column:
             for length, ends in lengths.items():
                 into.update(ends.get(folded[-length:], ()))
         if value.isascii():
-            self._search_ascii(value, into, ground=ground)
-            return
+            return self._search_ascii(value, into, ground=ground)
         for collation, search in self.word_searches.items():
             search.find(ground.folded(value, collation).encode("utf-8", "surrogatepass"), into)
+        is_decided = True
         for collation, patterns in self.pattern_searches.items():
-            searched = ground.searched(value, collation)
-            text = searched.encode() if collation in ("cased", "exact") else lowered(searched)
+            text = flattened(ground.searched(value, collation), has_case=collation in ("cased", "exact"))
             if text is None:
-                patterns.find_everywhere(into)
+                # Which of them stands there is to be asked of each.
+                is_decided = False
             else:
-                patterns.find(text, into)
+                is_decided &= patterns.find(text, into)
+        return is_decided
 
-    def _search_ascii(self, value: str, into: set[int], *, ground: Ground) -> None:
+    def _search_ascii(self, value: str, into: set[int], *, ground: Ground) -> bool:
         """Search a text that every collation leaves as it is, but for its case."""
         written = value.encode()
         # Whoever judges a word of it asks for the same.
         small = ground.folded(value, "folded").encode()
         for collation, search in self.word_searches.items():
             search.find(small if collation in ("folded", "ascii") else written, into)
+        is_decided = True
         for collation, patterns in self.pattern_searches.items():
-            patterns.find(small if collation in ("folded", "ascii") else written, into)
+            is_decided &= patterns.find(small if collation in ("folded", "ascii") else written, into)
+        return is_decided
 
 
 def outer_names(name: str) -> Iterator[str]:

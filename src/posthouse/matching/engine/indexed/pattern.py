@@ -1,8 +1,8 @@
 """Regular expressions as a filter may see them: wider than RE2 reads them, never narrower, and small whatever they are.
 
 What is widened: most assertions vanish, classes of more than plain signs become any sign, long repetitions become
-endless. RE2 has the last word about what a widened pattern lets through. Where case is of no interest, the pattern is
-for text whose ASCII letters were made small by `lowered`.
+endless. RE2 has the last word about what such a pattern lets through. One of which nothing had to be widened is exact:
+it matches where RE2 does. Patterns are for text that `flattened` gives.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_ANY: Final = b"[\\x00-\\xff]{1,4}"
-"""One sign of any kind: up to four bytes of UTF-8."""
-_NO_BREAK: Final = b"[^\\n]{1,4}"
+import msgspec
+
+_ANY: Final = b"[\\x00-\\x7f]"
+"""One sign of any kind: of a flattened text one byte."""
+_NO_BREAK: Final = b"[\\x00-\\x09\\x0b-\\x7f]"
 """The same, but no line break: what a dot is."""
 _MOST_REPEATED: Final = 8
 """Repetitions that are written out; more of them are as good as endless for a filter."""
@@ -20,26 +22,40 @@ _MOST_BYTES: Final = 4_000
 _PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ ")
 _CLASSES: Final = {"d": b"[0-9]", "w": b"[0-9A-Za-z_]", "s": b"[\\t\\n\\f\\r ]"}
 _CONTROLS: Final = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
-_ASSERTIONS: Final = {"b": b"\\b", "B": b"", "A": b"", "z": b""}
+_BORDER: Final = b"\\b"
 _FOREIGN: Final = ("\u212a", "\u017f")
 """What is another case of an ASCII letter to RE2, though it is none itself."""
 _LONGEST_SIMPLE: Final = 60
 """Repetitions of a single sign, which a filter counts instead of writing them out."""
+_SINGLE: Final = re.compile(rb"\[[^\]]+\]|\\x[0-9a-f]{2}")
 _PLAIN_CLASS: Final = re.compile("(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[0-9A-Za-z])+")
 
 
-def lowered(text: str) -> bytes | None:
-    """Give the text in which patterns are looked for that do not mind case; None where any of them might stand."""
+class Wide(msgspec.Struct, frozen=True, gc=False):
+    """An expression that matches wherever RE2 matches a pattern."""
+
+    pattern: bytes
+    is_exact: bool
+    """Whether it matches nowhere else."""
+
+
+def flattened(text: str, *, has_case: bool) -> bytes | None:
+    """Give the text in which patterns are looked for: a byte for each sign, whatever is not ASCII a question mark.
+
+    Where case is of no interest letters are small, and it is None where a sign is another case of an ASCII letter.
+    """
+    if has_case:
+        return text.encode("ascii", "replace")
     if not text.isascii() and any(letter in text for letter in _FOREIGN):
         return None
-    return text.encode().lower()
+    return text.encode("ascii", "replace").lower()
 
 
 class _Beyond(Exception):
     """The pattern has a construct that is not read here."""
 
 
-def widen(pattern: str, *, has_case: bool) -> bytes | None:
+def widen(pattern: str, *, has_case: bool) -> Wide | None:
     """Give an expression over bytes that matches wherever RE2 matches, or None where none is worth looking for."""
     if not has_case:
         pattern = pattern.removeprefix("(?i)")
@@ -51,7 +67,7 @@ def widen(pattern: str, *, has_case: bool) -> bytes | None:
     except _Beyond:
         return None
     # What may match next to nothing is found everywhere: looking for it is work for nothing.
-    return wide if least >= 2 and len(wide) <= _MOST_BYTES else None
+    return Wide(wide, reader.is_exact) if least >= 2 and len(wide) <= _MOST_BYTES else None
 
 
 def quote(literal: bytes) -> bytes:
@@ -66,6 +82,12 @@ class _Reader:
         self._pattern = pattern
         self._has_case = has_case
         self.at = 0
+        self.is_exact = True
+
+    def _wider(self, wide: bytes, least: int) -> tuple[bytes, int]:
+        """Give what matches more than was written."""
+        self.is_exact = False
+        return wide, least
 
     def alternatives(self, depth: int) -> tuple[bytes, int]:
         """Read up to the end of a group."""
@@ -102,7 +124,7 @@ class _Reader:
         if sign == "\\":
             return self._escape()
         if sign in "^$":
-            return b"", 0
+            return self._wider(b"", 0)
         if sign == ".":
             return _NO_BREAK, 1
         if sign in "*+?{":
@@ -129,7 +151,7 @@ class _Reader:
             raise _Beyond
         self.at = end + 1
         if _PLAIN_CLASS.fullmatch(inner) is None:
-            return _ANY, 1
+            return self._wider(_ANY, 1)
         if self._has_case:
             return b"[" + inner.encode() + b"]", 1
         return b"[" + inner.lower().encode() + b"]", 1
@@ -137,12 +159,14 @@ class _Reader:
     def _escape(self) -> tuple[bytes, int]:
         sign = self._peek()
         self.at += 1
-        if sign in _ASSERTIONS and sign:
-            return _ASSERTIONS[sign], 0
+        if sign == "b":
+            return _BORDER, 0
+        if sign in ("B", "A", "z"):
+            return self._wider(b"", 0)
         if sign in _CLASSES:
             return _CLASSES[sign], 1
         if sign in ("D", "W", "S"):
-            return _ANY, 1
+            return self._wider(_ANY, 1)
         if sign in _CONTROLS:
             return self._literal(_CONTROLS[sign])
         if sign in _PUNCTUATION and sign:
@@ -150,13 +174,13 @@ class _Reader:
         raise _Beyond
 
     def _literal(self, sign: str) -> tuple[bytes, int]:
-        if self._has_case:
-            # A lone surrogate stands in no text that is searched.
-            encoded = sign.encode("utf-8", "surrogatepass")
-            return quote(encoded) if len(encoded) == 1 else b"(?:" + quote(encoded) + b")", len(encoded)
+        if sign == "?":
+            # In the text it may stand for another sign.
+            return self._wider(quote(b"?"), 1)
         if not sign.isascii():
-            return _ANY, 1
-        return quote(sign.lower().encode()), 1
+            is_alone = self._has_case or not (sign.lower().isascii() or sign.upper().isascii())
+            return self._wider(quote(b"?") if is_alone else _ANY, 1)
+        return quote((sign if self._has_case else sign.lower()).encode()), 1
 
     def _repeated(self, piece: bytes, length: int) -> tuple[bytes, int]:
         """Read the repetition behind an atom, if there is one."""
@@ -173,15 +197,14 @@ class _Reader:
         if self._peek() in ("*", "+", "?", "{") and self._peek():
             raise _Beyond
         # An assertion repeated asserts nothing more, and perhaps nothing at all.
-        if piece in (b"", _ASSERTIONS["b"]):
-            return b"", 0
+        if piece in (b"", _BORDER):
+            return self._wider(b"", 0)
         return self._counted(piece, low, high), length * low
 
     def _counted(self, piece: bytes, low: int, high: int | None) -> bytes:
-        if piece in (_ANY, _NO_BREAK) and high is not None and high <= _LONGEST_SIMPLE:
-            return piece.partition(b"{")[0] + b"{%d,%d}" % (low, 4 * high)
-        if piece.startswith(b"[") and piece.endswith(b"]") and high is not None and high <= _LONGEST_SIMPLE:
-            return piece + b"{%d,%d}" % (low, high)
+        if _SINGLE.fullmatch(piece) is not None and (low if high is None else high) <= _LONGEST_SIMPLE:
+            return piece + b"{%d,%s}" % (low, b"" if high is None else b"%d" % high)
+        self.is_exact = False
         low = min(low, _MOST_REPEATED)
         until = b"" if high is None or high > _MOST_REPEATED else b"%d" % high
         return b"(?:" + piece + b"){%d,%s}" % (low, until)

@@ -19,11 +19,24 @@ from posthouse.matching.engine.indexed.column import Column
 from posthouse.matching.engine.indexed.kept import Kept
 from posthouse.matching.engine.indexed.net import Cast, Rows, make_net
 from posthouse.matching.engine.indexed.posting import Postings
-from posthouse.matching.engine.indexed.question import Questions
+from posthouse.matching.engine.indexed.question import Question, Questions
 from posthouse.matching.engine.indexed.search import IS_FAST, IS_NATIVE
 from posthouse.matching.engine.indexed.survey import Survey
 from posthouse.matching.engine.single.evaluate import asks_for_recipients
-from posthouse.matching.predicate.node import LEAVES, And, Leaf, Predicate, leaves
+from posthouse.matching.predicate.node import (
+    LEAVES,
+    And,
+    Compare,
+    InList,
+    Leaf,
+    Part,
+    Predicate,
+    Quantified,
+    Search,
+    leaves,
+    terms,
+)
+from posthouse.matching.value.catalogue import CATALOGUE
 from posthouse.matching.value.wordlist import NO_LISTS, Lists
 
 Need = tuple[int, ...]
@@ -63,6 +76,8 @@ class Plan:
         """Of each slot what is still to be asked of attributes before what remains."""
         self.rests: Final[dict[int, Predicate]] = {}
         """What is still to be judged of a predicate when all facts it needs and all checks hold, if that is not all."""
+        self.asked: Final[dict[int, tuple[Question, ...] | None]] = {}
+        """The same as questions, once it was judged; None where it is more than searches joined by `and`."""
         self.needs: Final = array("I")
         """The facts each predicate needs beside the one under which it is looked for and the rarest other."""
         self.need_ends: Final = array("I")
@@ -90,6 +105,16 @@ class Plan:
     def needed(self, slot: int) -> array[int]:
         """Give the facts a slot needs beside the one under which it is looked for and the rarest other."""
         return self.needs[self.need_ends[slot - 1] if slot else 0 : self.need_ends[slot]]
+
+    def ask(self, slot: int) -> tuple[Question, ...] | None:
+        """Give what remains of a predicate as questions, all of which have to be true."""
+        if slot not in self.asked:
+            rest = self.rests[slot]
+            parts = rest.parts if isinstance(rest, And) else (rest,)
+            is_flat = all(isinstance(part, Search) for part in parts)
+            # What is no search has quicker ways than a question.
+            self.asked[slot] = tuple(map(self.questions.ask, parts)) if is_flat else None  # type: ignore[arg-type]
+        return self.asked[slot]
 
     def bury(self, slot: int) -> None:
         """Take a slot out of the set."""
@@ -281,6 +306,9 @@ def _conjunction(predicate: Predicate) -> list[Leaf] | None:
     """Give the leaves of a predicate that is nothing but one leaf, or leaves joined by `and`."""
     if isinstance(predicate, LEAVES):
         return [predicate]
+    if isinstance(predicate, Quantified):
+        inner_leaf = _of_any_recipient(predicate)
+        return None if inner_leaf is None else [inner_leaf]
     if not isinstance(predicate, And):
         return None
     found: list[Leaf] = []
@@ -290,3 +318,14 @@ def _conjunction(predicate: Predicate) -> list[Leaf] | None:
             return None
         found += inner
     return found
+
+
+def _of_any_recipient(node: Quantified) -> Leaf | None:
+    """Give the leaf that says the same: that any recipient is one of these is that a recipient is."""
+    leaf = node.part
+    if node.quantifier != "any" or node.over != "recipient" or not isinstance(leaf, InList | Compare):
+        return None
+    term = terms(leaf)[0]
+    is_of_recipients = isinstance(term, Part) and CATALOGUE[term.name].scope == "recipient"
+    is_told_by_each = isinstance(leaf, InList) or (leaf.sign == "=" and not isinstance(leaf.right, Part))
+    return leaf if is_of_recipients and is_told_by_each else None

@@ -11,7 +11,7 @@ from posthouse.matching.engine.indexed.question import Form, Question
 from posthouse.matching.engine.single.evaluate import holding, truth_at
 from posthouse.matching.engine.single.ground import Ground
 from posthouse.matching.engine.single.leaf import judge_leaf
-from posthouse.matching.match import FALSE, TRUE, Truth, all_of, any_of, negate, odd_of
+from posthouse.matching.match import FALSE, TRUE, UNKNOWN, Truth, all_of, any_of, negate, odd_of
 from posthouse.matching.predicate.node import (
     And,
     Between,
@@ -36,6 +36,7 @@ from posthouse.message.attribute import Int32
 _ORDERS: Final[dict[str, Callable[[float, float], bool]]] = {
     "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+Readable = tuple[str, ...] | tuple[bytes, ...] | Truth | None
 _PLAIN: Final = frozenset({int, Int32, float})
 
 
@@ -51,7 +52,7 @@ class Row:
         self.facts: set[int] = {0}
         self.open = 0
         """The bits of the columns whose facts do not decide."""
-        self._texts: dict[int, tuple[str, ...] | tuple[bytes, ...] | None] = {}
+        self._texts: dict[int, Readable] = {}
         """By the number of their form."""
         self._known: dict[Question, Truth] = {}
 
@@ -65,6 +66,23 @@ class Row:
     def truth(self, slot: int) -> Truth:
         """Judge a predicate of which nothing is known yet."""
         return self.judge(self._plan.predicate(slot))
+
+    def rest(self, slot: int) -> Truth:
+        """Judge what remains of a predicate whose facts hold."""
+        plan = self._plan
+        asked = plan.asked[slot] if slot in plan.asked else plan.ask(slot)
+        if asked is None:
+            return self.judge(plan.rests[slot])
+        known, least = self._known, TRUE
+        for question in asked:
+            truth = known.get(question)
+            if truth is None:
+                truth = known[question] = self._look(question.leaf, question)  # type: ignore[arg-type]  # a search
+            if truth < least:
+                if truth is FALSE:
+                    return FALSE
+                least = truth
+        return least
 
     def recipients(self, slot: int) -> tuple[int, ...] | None:
         """Give the recipients for whom a predicate that is true holds alone."""
@@ -203,30 +221,37 @@ class Row:
         known = self._known_by_fact(question)
         if known is not None:
             return known
-        texts = None if question.finder is None else self._folded(question.finder.form)
-        if texts is None or question.finder is None:
+        finder = question.finder
+        if finder is None:
             return judge_leaf(leaf, self.ground)
-        finds, wanted = question.finder.finds, question.finder.wanted
+        number = finder.form.number
+        texts = self._texts[number] if number in self._texts else self._folded(finder.form)
+        if texts is UNKNOWN:
+            return UNKNOWN
+        if texts is None:
+            return judge_leaf(leaf, self.ground)
+        finds, wanted = finder.finds, finder.wanted
         # Words or patterns in what is known as a whole, without their places.
-        for text in texts:
+        for text in texts:  # type: ignore[union-attr]  # a truth was looked for above
             for each in wanted:
                 if finds(text, each):
                     return TRUE
         return FALSE
 
-    def _folded(self, form: Form) -> tuple[str, ...] | tuple[bytes, ...] | None:
-        """Give the texts of a part as they are searched, or None where they are not all there is."""
-        if form.number not in self._texts:
-            reading = self.ground.read(form.part)
-            found: tuple[str, ...] | tuple[bytes, ...] | None = None
-            if reading.state == "whole" and all(type(value) is str for value in reading.values):
-                texts = cast("tuple[str, ...]", reading.values)
-                if form.is_pattern:
-                    found = tuple(
-                        text.encode() if text.isascii() else self.ground.searched(text, form.collation).encode()
-                        for text in texts
-                    )
-                else:
-                    found = tuple(self.ground.folded(text, form.collation) for text in texts)
-            self._texts[form.number] = found
-        return self._texts[form.number]
+    def _folded(self, form: Form) -> Readable:
+        """Give the texts of a part as they are searched, UNKNOWN where there are none, None where there may be more."""
+        reading = self.ground.read(form.part)
+        found: Readable = None
+        if reading.state != "whole":
+            found = None if reading.values else UNKNOWN
+        elif all(type(value) is str for value in reading.values):
+            texts = cast("tuple[str, ...]", reading.values)
+            if form.is_pattern:
+                found = tuple(
+                    text.encode() if text.isascii() else self.ground.searched(text, form.collation).encode()
+                    for text in texts
+                )
+            else:
+                found = tuple([self.ground.folded(text, form.collation) for text in texts])
+        self._texts[form.number] = found
+        return found

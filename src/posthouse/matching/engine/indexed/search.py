@@ -1,6 +1,6 @@
 """Many words and patterns in one text at once: by Hyperscan where it is, else by the trigrams of the text.
 
-What is found of words is exact; what is found of patterns is a candidate, as they were widened before.
+What is found is exact: the words, and the patterns as they were widened before.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, Protocol
 
 from posthouse.matching.engine.indexed.pattern import quote
+from posthouse.matching.value.regex import RefusedPattern, Regex, compile_regex
 
 # `Any`: a library without complete types; what is used of it stands in the two classes below.
 hyperscan: Any
@@ -49,11 +50,8 @@ class TextSearch(Protocol):
 class PatternSearch(Protocol):
     """Patterns, each with the facts it stands for. One thread at a time may search."""
 
-    def find(self, text: bytes, into: set[int]) -> None:
-        """Add the facts whose patterns stand in the text."""
-
-    def find_everywhere(self, into: set[int]) -> None:
-        """Add the facts of all patterns, as any may stand in a text that cannot be searched."""
+    def find(self, text: bytes, into: set[int]) -> bool:
+        """Add the facts whose patterns stand in the text; False where not all patterns could be looked for."""
 
 
 def file_words(words: Iterable[tuple[bytes, int]]) -> Filed:
@@ -76,7 +74,7 @@ def make_word_search(
 
 def make_pattern_search(filed: Filed, *, is_fast: bool = IS_FAST) -> PatternSearch:
     """Give the search for patterns, each an expression of `pattern.widen`."""
-    return PatternScan(filed) if is_fast else Everywhere(filed)
+    return PatternScan(filed) if is_fast else OneByOne(filed)
 
 
 class WordScan:
@@ -106,28 +104,23 @@ class WordScan:
 
 
 class PatternScan:
-    """Patterns in a Hyperscan database; one that it does not take is held for found in every text."""
+    """Patterns in a Hyperscan database; what it does not take is left to RE2."""
 
     def __init__(self, filed: Filed) -> None:
-        self._everywhere: Final[set[int]] = set()
+        self._beside: PatternSearch | None = None
         self._facts: list[tuple[int, ...]] = list(filed.values())
         try:
             self._database = _compile(list(filed), is_literal=False, is_told_once=True)
         except hyperscan.HyperscanError:
-            taken = [pattern for pattern in filed if _is_taken(pattern)]
-            self._everywhere.update(*(facts for pattern, facts in filed.items() if pattern not in set(taken)))
-            self._facts = [filed[pattern] for pattern in taken]
-            self._database = _compile(taken, is_literal=False, is_told_once=True) if taken else None
+            taken = {pattern: facts for pattern, facts in filed.items() if _is_taken(pattern)}
+            self._beside = OneByOne({pattern: facts for pattern, facts in filed.items() if pattern not in taken})
+            self._facts = list(taken.values())
+            self._database = _compile(list(taken), is_literal=False, is_told_once=True) if taken else None
 
-    def find(self, text: bytes, into: set[int]) -> None:
-        into |= self._everywhere
-        if self._database is None:
-            return
-        self._database.scan(text + _TAIL, match_event_handler=_NOTE, context=(self._facts, into))
-
-    def find_everywhere(self, into: set[int]) -> None:
-        """Add all facts."""
-        into.update(self._everywhere, *self._facts)
+    def find(self, text: bytes, into: set[int]) -> bool:
+        if self._database is not None:
+            self._database.scan(text + _TAIL, match_event_handler=_NOTE, context=(self._facts, into))
+        return self._beside is None or self._beside.find(text, into)
 
 
 def _note(number: int, _start: int, _end: int, _flags: int, found: tuple[list[tuple[int, ...]], set[int]]) -> None:
@@ -195,15 +188,23 @@ def _trigrams(text: bytes) -> set[bytes]:
     return {text[at : at + 3] for at in range(len(text) - 2)}
 
 
-class Everywhere:
-    """Patterns without a filter: RE2 judges each of them on each text."""
+class OneByOne:
+    """Patterns that RE2 judges, each of them on each text."""
 
     def __init__(self, filed: Filed) -> None:
-        self._facts: Final = frozenset(fact for facts in filed.values() for fact in facts)
+        self._everywhere: Final[set[int]] = set()
+        """The facts of patterns that cannot be judged, which are held for found."""
+        self._each: Final[list[tuple[Regex, tuple[int, ...]]]] = []
+        for pattern, facts in filed.items():
+            try:
+                self._each.append((compile_regex(pattern.decode("ascii"), has_case=True), facts))
+            except RefusedPattern:
+                self._everywhere.update(facts)
 
-    def find(self, _text: bytes, into: set[int]) -> None:
-        into |= self._facts
-
-    def find_everywhere(self, into: set[int]) -> None:
-        """Add all facts."""
-        into |= self._facts
+    def find(self, text: bytes, into: set[int]) -> bool:
+        into |= self._everywhere
+        for regex, facts in self._each:
+            # Bytes for text: the place is of no interest here, and need not be counted in characters.
+            if regex.search(text) is not None:  # type: ignore[arg-type]
+                into.update(facts)
+        return not self._everywhere

@@ -38,6 +38,10 @@ def _recipients(record: Record) -> Hashable:
     return record.recipients
 
 
+def _attachments(record: Record) -> Hashable:
+    return None if record.mail is None else (record.mail.attachments, record.mail.unknown)
+
+
 _PIECES: Final = ("address", "local", "domain")
 _STANDING: Final = ("role", "under", "location", "external")
 _STABLE: Final[dict[str, Stable]] = {
@@ -46,6 +50,7 @@ _STABLE: Final[dict[str, Stable]] = {
     **{f"sender.{what}": Stable(_sender, _organisation) for what in _STANDING},
     **{f"recipient.{what}": Stable(_recipients, _organisation) for what in _STANDING},
     "recipient.count": Stable(_recipients, _nothing),
+    "attachment.count": Stable(_attachments, _nothing),
     "message.kind": Stable(lambda record: record.kind, _nothing),
     "message.keep": Stable(lambda record: record.keep, _nothing),
     "message.priority": Stable(lambda record: record.priority, _nothing),

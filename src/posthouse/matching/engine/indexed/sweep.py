@@ -121,7 +121,7 @@ def _settle(plan: Plan, row: Row) -> dict[int, Truth]:
         return {}
     if plan.only_true:
         return {slot: TRUE for slot in chosen if row.is_true(slot)}
-    return {slot: TRUE if (rest := rests.get(slot)) is None else row.judge(rest) for slot in chosen}
+    return {slot: row.rest(slot) if slot in rests else TRUE for slot in chosen}
 
 
 def _settle_open(plan: Plan, row: Row) -> dict[int, Truth]:
@@ -136,7 +136,7 @@ def _settle_open(plan: Plan, row: Row) -> dict[int, Truth]:
             if plan.only_true:
                 settled[slot] = TRUE if row.is_true(slot) else FALSE
             else:
-                settled[slot] = TRUE if (rest := rests.get(slot)) is None else row.judge(rest)
+                settled[slot] = row.rest(slot) if slot in rests else TRUE
     for slot in plan.always:
         settled[slot] = row.truth(slot)
     for bit, reserve in plan.reserves.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Final
 
 from posthouse.matching.predicate.node import Over, Part
@@ -28,13 +27,15 @@ class Ground:
         self.recipient: int | None = None
         """The recipient that any, all or none is just looking at, by its place."""
         self.attachment: int | None = None
-        self._readings: dict[tuple[Part, int | None], Reading] = {}
+        self._readings: dict[Part | tuple[Part, int | None], Reading] = {}
         self._folded: dict[tuple[str, Collation], str] = {}
         self._searchable: dict[tuple[str, Collation], str] = {}
 
     def at(self, over: Over, place: int) -> Ground:
         """Give the same ground, looking at one recipient or one attachment."""
-        there = copy(self)
+        there = Ground(self.record, self.lists)
+        there.recipient, there.attachment = self.recipient, self.attachment
+        there._readings, there._folded, there._searchable = self._readings, self._folded, self._searchable
         if over == "recipient":
             there.recipient = place
         else:
@@ -43,8 +44,12 @@ class Ground:
 
     def read(self, part: Part) -> Reading:
         """Read a part, of what is looked at if it belongs to recipients or attachments."""
-        place = self.attachment if part.name.startswith("attachment.") else self.recipient
-        key = (part, place)
+        if self.attachment is self.recipient is None:
+            place: int | None = None
+            key: Part | tuple[Part, int | None] = part
+        else:
+            place = self.attachment if part.name.startswith("attachment.") else self.recipient
+            key = (part, place) if place is not None else part
         found = self._readings.get(key)
         if found is None:
             found = read_part(self.record, part.name, argument=part.argument, place=place)
