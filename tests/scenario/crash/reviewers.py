@@ -110,10 +110,9 @@ class Reviewers:
             try:
                 async with Office(LinkWay(self._path), clock=self._clock) as office:
                     while True:
-                        before = self._moves
                         await self._act(office, may_send=len(self.letters) < room)
                         self._moves -= 1
-                        if before > 0 >= self._moves:
+                        if self._moves == 0:
                             # Neither before nor after what anybody asks just now: somewhere within it.
                             loop.call_later(self._chance.uniform(0.0, 0.01), kill)
             except (Disconnected, Unreachable):
@@ -205,8 +204,9 @@ class Reviewers:
                     )
                 )  # fmt: skip
             case "recall":
-                (answer,) = await office.call(Recall(message=letter.id, by=SENDER))
-                return answer
+                answers = await office.call(Recall(message=letter.id, by=SENDER))
+                # Nothing is said of a case that is over.
+                return answers[0] if answers else Decided(case=docket.case, turn=docket.turn, status="already")
             case "release" | "return" | "delete" | "forward" | "file":
                 is_part = deed.act == "release" and deed.to
                 decision = Decision(
@@ -226,11 +226,9 @@ def is_meant(docket: Docket, letter: Letter) -> bool:
 
 def is_done_before(deed: Deed, answer: Decided, *, is_again: bool) -> bool:
     """Say whether what was asked for again, as its answer was lost, had been done the first time."""
-    if not is_again or answer.docket is None:
-        return False
-    return (deed.act == "edit" and answer.docket.last_action == "edited") or (
-        deed.act == "recall" and answer.status == "already"
-    )
+    if deed.act == "edit":
+        return is_again and answer.docket is not None and answer.docket.last_action == "edited"
+    return is_again and deed.act == "recall" and answer.status == "already"
 
 
 def check_told(letter: Letter, dockets: list[Docket]) -> None:
