@@ -29,6 +29,7 @@ Reply = TypeVar("Reply")
 
 WORKERS: Final = 6
 NEW_IN_A_LIFE: Final = 25
+ENDS_WITHIN_S: Final = 60.0
 EDITED: Final = "one sack"
 
 
@@ -124,9 +125,11 @@ class Reviewers:
 
     async def finish(self) -> None:
         """Bring everything to its end on an office that nobody kills."""
+        last = asyncio.get_running_loop().time() + ENDS_WITHIN_S
         async with Office(LinkWay(self._path), clock=self._clock) as office:
             heard = await office.call(HearCases())
             while waiting := [letter for letter in self.letters.values() if not letter.is_over]:
+                assert asyncio.get_running_loop().time() < last, f"there is no end to {waiting[:3]}"
                 for letter in waiting:
                     await self._go_on(letter, office)
                 heard = await office.call(HearCases(after=heard.after, wait=0.2))
