@@ -28,6 +28,7 @@ from bench import (
     match,
     offices,
     smtp,
+    smtp_gated,
     smtp_out,
     web,
 )
@@ -45,6 +46,7 @@ FILES: Final = {
     "smtp_out": smtp_out.CONTESTS,
     "web": web.CONTESTS,
     "smtp": smtp.CONTESTS,
+    "smtp_gated": smtp_gated.CONTESTS,
     "match": match.CONTESTS,
     "desk": desk.CONTESTS,
     "expiry": expiry.CONTESTS,

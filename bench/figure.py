@@ -70,6 +70,7 @@ class Contender(NamedTuple):
 BARS: Final = {
     "accept_inprocess_per_s": Bar(at_least=20_000),
     "accept_with_rules_per_s": Bar(at_least=12_000),
+    "gate_share_of_smtp_accept": Bar(at_least=0.8),
     "accept_single_share_of_sqlite": Bar(at_least=0.6),
     "accept_single_p99_ms": Bar(at_most=10),
     "end_to_end_per_s": Bar(at_least=8_000),

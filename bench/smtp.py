@@ -73,10 +73,10 @@ async def accept(plan: Plan) -> Results:
 async def _contest(plan: Plan, ours: Ours, *, peer: Postfix | None, kept: bool) -> list[Figure]:
     name = "smtp_accept" if kept else "smtp_accept_new"
     note = f"{_BYTES} B, {_SESSIONS} sessions, {'connections kept' if kept else 'a connection each'}"
-    contenders = [Contender(f"{name}_per_s", OURS, _round(plan, ours.port, kept=kept), note)]
+    contenders = [Contender(f"{name}_per_s", OURS, round_of(plan, ours.port, kept=kept), note)]
     if peer is not None:
         contenders.append(
-            Contender(f"{name}_postfix_per_s", "Postfix, HOLD", _round(plan, peer.port, kept=kept, peer=peer), note)
+            Contender(f"{name}_postfix_per_s", "Postfix, HOLD", round_of(plan, peer.port, kept=kept, peer=peer), note)
         )
     for contender in contenders:
         await contender.round()
@@ -87,7 +87,7 @@ async def _contest(plan: Plan, ours: Ours, *, peer: Postfix | None, kept: bool) 
     return figures
 
 
-def _round(plan: Plan, port: int, *, kept: bool, peer: Postfix | None = None) -> Callable[[], Awaitable[float]]:
+def round_of(plan: Plan, port: int, *, kept: bool, peer: Postfix | None = None) -> Callable[[], Awaitable[float]]:
     async def measure() -> float:
         await _source(port, min(_FIRST, plan.scale.mails), kept=kept)
         if peer is not None:

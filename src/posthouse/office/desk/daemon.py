@@ -21,7 +21,7 @@ from posthouse.gate.opening import Setting
 from posthouse.gate.review import Order, due_of, is_undoable, recorded
 from posthouse.gate.seat import administrator_of
 from posthouse.message.case import Docket, Wrapper, unpack_wrapper
-from posthouse.message.changes import Changes, Outcome
+from posthouse.message.changes import Changes
 from posthouse.office.agenda import Agenda
 from posthouse.office.desk.executor import Executor, faulty
 from posthouse.office.desk.mailbagrun import MailbagRun
@@ -72,9 +72,12 @@ class Daemon:
         """Let everything happen that is due; give when to look again."""
         try:
             await self._look_at_the_clock()
+            before: Sequence[Docket] = ()
             while page := await self._store.gate.cases.due(self._clock.now(), BATCH):
-                if not await self._deal_with(page):
+                if page == before:
                     return self._clock.now() + _AFTER_A_FAULT
+                await self._deal_with(page)
+                before = page
                 # Whoever asks the office something waits for one page, and not for all that came due together.
                 await asyncio.sleep(0)
             await self._run_mailbags()
@@ -115,8 +118,8 @@ class Daemon:
             if bag.next_run is not None and bag.next_run <= now:
                 await self._run.run(bag)
 
-    async def _deal_with(self, page: Sequence[Docket]) -> bool:
-        """Let what a page of dockets is due for happen; say whether anything did."""
+    async def _deal_with(self, page: Sequence[Docket]) -> None:
+        """Let what a page of dockets is due for happen."""
         setting = await self._executor.setting()
         ready: list[Docket] = []
         expired: list[Docket] = []
@@ -151,16 +154,15 @@ class Daemon:
                 deeds.append(found)
             else:
                 orders.append((docket, found))
-        done = await self._executor.carry_out(ready)
-        done += await self._carry_out(orders, setting)
-        done += await self._executor.write_all(deeds)
-        return any(outcome.status == "done" for outcome in done)
+        await self._executor.carry_out(ready)
+        await self._carry_out(orders, setting)
+        await self._executor.write_all(deeds)
 
-    async def _carry_out(self, orders: Sequence[tuple[Docket, Order]], setting: Setting) -> list[Outcome]:
+    async def _carry_out(self, orders: Sequence[tuple[Docket, Order]], setting: Setting) -> None:
         """Record what is to be done before it is done, where anything would leave the desk."""
         local = [one for one in orders if not is_undoable(one[1].command) and one[1].command not in {"purge", "gate"}]
         leaving = [one for one in orders if one not in local]
-        outcomes = await self._executor.do(local)
+        await self._executor.do(local)
         rows = []
         for docket, order in leaving:
             case = await self._store.gate.cases.case(docket.case)
@@ -169,7 +171,6 @@ class Daemon:
         written = await self._executor.commit([Changes(dockets=(row,)) for row in rows])
         ready = [row for row, outcome in zip(rows, written, strict=True) if outcome.status == "done"]
         await self._executor.carry_out(ready)
-        return outcomes + written
 
     async def _decided(self, docket: Docket, setting: Setting) -> Order | Deed:
         """Give what becomes of a docket that expires; one that cannot be read stops no other."""

@@ -56,6 +56,8 @@ ACTIONS: Final[Mapping[Command, Callable[[Papers], Deed]]] = {
 AGAIN: Final = 60 * SECOND
 """When it is tried again where something could not be done."""
 
+_MEANWHILE: Final = Outcome(status="stale", detail="it is carried out already")
+
 _log = structlog.get_logger("posthouse.desk")
 
 
@@ -68,6 +70,8 @@ class Executor:
         self._store = store
         self._intake = intake
         self._agenda = agenda
+        self._in_hand: dict[tuple[UUID, int], asyncio.Future[None]] = {}
+        """The dockets on which an order is being carried out, each with when that is over."""
 
     async def in_force(self) -> InForce | None:
         """Give the books in force; none where there are none."""
@@ -86,6 +90,25 @@ class Executor:
 
     async def do(self, orders: Sequence[tuple[Docket, Order]]) -> list[Outcome]:
         """Carry out orders; the outcomes stand in their order."""
+        places = [(docket.case, docket.turn) for docket, _ in orders]
+        # Who commands and what is due come together where nothing can be taken back: one of them does it.
+        others = [self._in_hand[place] for place in places if place in self._in_hand]
+        mine = [number for number, place in enumerate(places) if place not in self._in_hand]
+        over = asyncio.get_running_loop().create_future()
+        self._in_hand |= dict.fromkeys((places[number] for number in mine), over)
+        outcomes = [_MEANWHILE] * len(orders)
+        try:
+            for number, outcome in zip(mine, await self._do([orders[number] for number in mine]), strict=True):
+                outcomes[number] = outcome
+        finally:
+            for number in mine:
+                self._in_hand.pop(places[number], None)
+            over.set_result(None)
+        if others:
+            await asyncio.wait(others)
+        return outcomes
+
+    async def _do(self, orders: Sequence[tuple[Docket, Order]]) -> list[Outcome]:
         if not orders:
             return []
         setting, facts = await self.setting(), await self._intake.facts()
@@ -170,6 +193,9 @@ class Executor:
         papers = await self.papers(docket, order, setting=setting)
         if papers is None:
             return Deed(dockets=(faulty(docket, "its message is not here any more", now=setting.now),))
+        if papers.wrapper.current is None or papers.case.turn != docket.turn:
+            # Somebody was faster: what is written here rests on a version of the docket that is over.
+            return Deed(dockets=(faulty(docket, "its case has gone on", now=setting.now),))
         standing = judge(_open(docket, order), papers.case, command=order.command, actor=order.actor)
         if standing.answer != "may":
             return Deed(dockets=(faulty(_back(papers), standing.text, now=setting.now),))
