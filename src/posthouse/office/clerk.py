@@ -163,9 +163,10 @@ def parcel_of(letter: Letter) -> Parcel:
     """Give the message of a letter as it was handed in."""
     message = read_head(letter.head, letter.body, sections=letter.sections)
     # Who brought a mail cannot be asked again.
-    known = features.decode(letter.features).mail
-    authentication = {} if known is None else known.authentication
-    return Parcel(message, envelopes.decode.decode(letter.envelope), authentication=authentication)
+    known = features.decode(letter.features)
+    authentication = {} if known.mail is None else known.mail.authentication
+    envelope = envelopes.decode.decode(letter.envelope)
+    return Parcel(message, envelope, authentication=authentication, is_automatic=known.is_automatic)
 
 
 def _onwards(matter: Matter) -> tuple[Onward, ...]:

@@ -21,7 +21,7 @@ from posthouse.office.clerk import Clerk, Matter
 from posthouse.office.delivery import Event, Held
 from posthouse.office.intake import Intake
 from posthouse.office.sealing import sealed
-from posthouse.office.sorting import Travelled, caused, entries, rooms, travel
+from posthouse.office.sorting import Sent, Travelled, caused, entries, rooms, send, travel
 from posthouse.office.terms import SECOND, Terms
 from posthouse.route import END
 from posthouse.store.ports import Store
@@ -96,6 +96,11 @@ class Resumption:
         if journey.luggage.stage != END and (journey.luggage.resume_at or 0) < soonest:
             # A stage that lets it wait without saying for how long is not asked in a circle.
             journey = journey.carrying(resume_at=soonest)
+        sent = Sent()
+        if journey.effects.emitted:
+            journey = await self._without_sent(journey)
+            sent = send(journey.effects.emitted, facts, route=self._intake.route)
+            journey = sent.noted(journey)
         step = Step(facts.now, "resumed", leased.box, journey.effects.happened[:1000])
         onward = Onward(message=journey.message.id, step=step, entries=entries(journey))
         # The passing store counts versions of the register of its own.
@@ -105,8 +110,7 @@ class Resumption:
         )
         if journey.effects is NO_EFFECTS:
             return changes
-        journey = await self._without_sent(journey)
-        return sealed(caused(changes, journey, facts=facts, route=self._intake.route), self._clock)
+        return sealed(caused(changes, journey, sent), self._clock)
 
     async def _without_sent(self, journey: Journey) -> Journey:
         """Leave out what was written for this message before: what rules say again is not sent again."""

@@ -273,4 +273,4 @@ async def test_a_sender_hears_that_the_message_waits_where_the_policy_says_so(ri
     await begin(rig, "g1", policy=f'{AT_ONCE}tell_sender = "with reason"\n')
     await rig.put(1)
     told = await body_at(rig, "alice")
-    assert b"waits for somebody who looks at it: we look at everything." in told
+    assert b"waits to be looked at before it is delivered: we look at everything." in told
