@@ -65,6 +65,16 @@ def noticed(message: Message, side: Side, *, writer: Writer) -> Emitted:
     return Emitted(notice, Envelope(sender=POSTMASTER, recipients=side.to, principal=POSTMASTER))
 
 
+def announced(identity: UUID, *, to: tuple[str, ...], subject: str, text: str, writer: Writer) -> Emitted:
+    """Give a notice of the office that is about no one message."""
+    head = Head(
+        id=identity, kind="notice.office", sender=POSTMASTER, recipients=to, created=writer.now, content_type=TEXT
+    )
+    notice = compose(head, text.encode(), attributes={"subject": subject})
+    # Without a sender, so that nothing answers it.
+    return Emitted(notice, Envelope(recipients=to, principal=POSTMASTER))
+
+
 def waiting(message: Message, envelope: Envelope, *, reason: str, writer: Writer) -> Emitted | None:
     """Tell a sender that the message waits, and nothing of rules or gatekeepers; none where there is no sender."""
     if envelope.sender is None:

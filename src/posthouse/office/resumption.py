@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import msgspec
 import structlog
 
 from posthouse.clock import Clock
-from posthouse.message.case import Case
+from posthouse.gate.opening import Setting
+from posthouse.gate.policy import DEFAULT
+from posthouse.gate.unreadable import opened
+from posthouse.message.case import Case, UnreadableWrapper, unpack_wrapper
 from posthouse.message.changes import Changes, Leased, Onward, Outcome, Settle
 from posthouse.message.journey import NO_EFFECTS, Journey, unpack
 from posthouse.message.message import read_head
@@ -50,7 +53,13 @@ class Resumption:
                 journeys.append((leased, awakened(leased)))
             except Exception as fault:  # noqa: BLE001 - what cannot be read is set aside, and the others go on
                 await self.set_aside(leased, fault)
-        facts = await self._intake.facts(await self._cases([journey for _, journey in journeys]))
+        cases = await self._cases([journey for _, journey in journeys])
+        broken = {identity: why for identity, case in cases.items() if (why := _why_unreadable(case))}
+        for leased, journey in journeys:
+            if journey.luggage.case in broken:
+                await self._lay_before_administrator(leased, journey, cases[journey.luggage.case], broken)
+        journeys = [(leased, journey) for leased, journey in journeys if journey.luggage.case not in broken]
+        facts = await self._intake.facts({identity: case for identity, case in cases.items() if identity not in broken})
         travelled = travel([journey for _, journey in journeys], facts, route=self._intake.route)
         matters: list[Matter] = []
         going: list[tuple[Leased, Changes]] = []
@@ -69,6 +78,22 @@ class Resumption:
         reason = f"{type(fault).__name__}: {fault}"
         _log.error("message.set-aside", message=str(leased.letter.id), fault=reason, exc_info=fault)
         await self._store.commit([self._aside(leased, reason, now=self._clock.now())])
+
+    async def _lay_before_administrator(
+        self, leased: Leased, journey: Journey, case: Case, broken: Mapping[UUID, str]
+    ) -> None:
+        """Have a message looked at of which nobody knows who has had it: it is never delivered by itself."""
+        in_force = await self._intake.library.in_force(await self._store.register())
+        policy = DEFAULT if in_force is None else in_force.policy
+        organisation = None if in_force is None else in_force.organisation
+        setting = Setting(policy, organisation, self._clock.now(), policy.tzinfo)
+        laid = opened(case, journey, broken[case.id], setting=setting)
+        step = Step(setting.now, "resumed", leased.box, laid.docket.fault)
+        changes = Changes(
+            settles=(_done(leased, setting.now),), onwards=(Onward(message=leased.letter.id, step=step),),
+            cases=(case if laid.case is None else laid.case,), dockets=(laid.docket,), audits=laid.audits,
+        )  # fmt: skip
+        await self._commit([(leased, sealed(changes, self._clock))])
 
     async def _cases(self, journeys: Sequence[Journey]) -> dict[UUID, Case]:
         """Give the cases of those that come back from gatekeepers."""
@@ -125,6 +150,14 @@ class Resumption:
         return Changes(
             settles=(_done(leased, now),), onwards=(Onward(message=leased.letter.id, step=step, aside=kept),)
         )
+
+
+def _why_unreadable(case: Case) -> str:
+    try:
+        unpack_wrapper(case.wrapper)
+    except UnreadableWrapper as fault:
+        return fault.what
+    return ""
 
 
 def awakened(leased: Leased) -> Journey:

@@ -13,7 +13,7 @@ from posthouse.clock import Clock
 from posthouse.gate.opening import Setting
 from posthouse.gate.record import record
 from posthouse.gate.review import Order, is_undoable, judge, recorded, told, undone, unpack_order
-from posthouse.message.case import AuditEntry, Case, Docket, Mailbag, unpack_wrapper
+from posthouse.message.case import AuditEntry, Case, Docket, Mailbag, UnreadableWrapper, unpack_wrapper
 from posthouse.message.changes import Changes
 from posthouse.office.desk.executor import Executor
 from posthouse.office.desk.weighing import Weighed, Word, weigh
@@ -125,7 +125,13 @@ class Commands:
         if found is None:
             return unknown(decision.case, decision.turn)
         docket, case = found
-        on = Weighed(docket, case, unpack_wrapper(case.wrapper), setting, bags)
+        try:
+            wrapper = unpack_wrapper(case.wrapper)
+        except UnreadableWrapper as fault:
+            if decision.command != "delete":
+                return answer(docket, "refused", text=f"{fault.what}; it can only be deleted")
+            wrapper = await self._executor.stand_in(case)
+        on = Weighed(docket, case, wrapper, setting, bags)
         order = weigh(decision, on, by=call.by or call.gatekeeper, identity=str(self._clock.new_id()))
         return order if isinstance(order, Decided) else (docket, case, order)
 

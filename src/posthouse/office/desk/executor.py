@@ -17,8 +17,10 @@ from posthouse.clock import Clock
 from posthouse.gate.emission import Writer, copied, noticed
 from posthouse.gate.opening import Setting
 from posthouse.gate.policy import DEFAULT
-from posthouse.gate.review import Order, judge, undone, unpack_order
-from posthouse.message.case import Command, Docket, unpack_wrapper
+from posthouse.gate.record import record
+from posthouse.gate.review import Order, concluded, judge, undone, unpack_order
+from posthouse.gate.unreadable import moved, stand_in
+from posthouse.message.case import Case, Command, Docket, UnreadableWrapper, Wrapper, unpack_wrapper
 from posthouse.message.changes import Changes, Onward, Outcome
 from posthouse.message.journey import Emitted
 from posthouse.message.message import Message, read_head
@@ -188,6 +190,8 @@ class Executor:
                 await self._store.commit([Changes(posts=deed.posts)])
                 deed = msgspec.structs.replace(deed, posts=())
             return self.changes_of(deed, facts, about=docket.message)
+        except UnreadableWrapper as fault:
+            return await self._unreadable(docket, order, setting, fault)
         except Hindered as hindrance:
             return await self._hindered(docket, order, setting, hindrance.verdict)
         except Exception as fault:  # noqa: BLE001 - one message that cannot be dealt with must not stop the others
@@ -201,6 +205,29 @@ class Executor:
         if papers is None:
             return Changes(dockets=(faulty(docket, why, now=setting.now),))
         return self.changes_of(put_in_list(papers, fault=why), await self._intake.facts())
+
+    async def _unreadable(self, docket: Docket, order: Order, setting: Setting, fault: UnreadableWrapper) -> Changes:
+        """Have the administrator look at a message of which nobody knows where it goes; it may be deleted by hand."""
+        case = await self._store.gate.cases.case(docket.case)
+        if case is not None and order.command == "delete" and order.actor == "person" and not case.is_on_hold:
+            over = msgspec.structs.replace(
+                case, version=case.version + 1, is_open=False, outcome="deleted", closed=setting.now
+            )
+            done = concluded(docket, order, now=setting.now, status="deleted", action="delete")
+            audit = record("case.deleted", case.id, at=setting.now, actor=order.person, decision=order.id)
+            return sealed(Changes(cases=(over,), dockets=(done,), audits=(audit,)), self._clock)
+        laid = moved(docket, fault.what, setting=setting)
+        return sealed(Changes(dockets=(laid.docket,), audits=laid.audits), self._clock)
+
+    async def stand_in(self, case: Case) -> Wrapper:
+        """Give what is known of a case whose wrapper cannot be read."""
+        message = await self._message(case.message)
+        return Wrapper(case=case.id) if message is None else stand_in(case, message)
+
+    async def look_into(self, docket: Docket, fault: UnreadableWrapper) -> Deed:
+        """Give what is written where a docket is due for something, and its wrapper cannot be read."""
+        laid = moved(docket, fault.what, setting=await self.setting())
+        return Deed(dockets=(laid.docket,), audits=laid.audits)
 
     async def _deed(self, docket: Docket, order: Order, setting: Setting) -> Deed:
         papers = await self.papers(docket, order, setting=setting)
