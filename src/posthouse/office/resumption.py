@@ -182,7 +182,8 @@ def _matter(leased: Leased, travelled: Travelled) -> Matter | None:
     if travelled.broken is not None or verdict.action not in {"refuse", "drop"}:
         return None
     event: Event = "dropped" if verdict.action == "drop" else "unreachable" if verdict.temporary else "refused"
-    return Matter(held(leased), leased.letter.id, event, verdict.text)
+    luggage = travelled.journey.luggage
+    return Matter(held(leased), leased.letter.id, event, verdict.text, case=luggage.case or luggage.released)
 
 
 def _hindrance(outcome: Outcome) -> tuple[Event, str] | None:
