@@ -29,7 +29,7 @@ async def test_a_recipient_who_is_gone_when_it_is_released_makes_a_notice(rig: R
     for mailbox in ("alice", "bob"):
         await rig.set_up(mailbox)
     await begin(rig, "g1")
-    await rig.put(1)
+    await rig.put(1, reply_to="alice")
     await rig.set_up("bob", removed=True)
     assert (await decide(rig, "release")).status == "done"
     case = await ended(rig)
@@ -46,7 +46,7 @@ async def test_a_recipient_who_is_gone_when_it_is_released_makes_a_notice(rig: R
 async def test_a_recipient_elsewhere_who_is_refused_makes_a_notice_too(rig: Rig) -> None:
     rig.door.office("local:west").refusing = "no such mailbox"
     await begin(rig, "g1")
-    await rig.put(1, to="local:west#bob")
+    await rig.put(1, to="local:west#bob", reply_to="alice")
     await decide(rig, "release")
     case = await ended(rig)
     assert not case.is_open
