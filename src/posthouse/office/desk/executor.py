@@ -233,6 +233,9 @@ class Executor:
         papers = await self.papers(docket, order, setting=setting)
         if papers is None:
             return Deed(dockets=(faulty(docket, "its message is not here any more", now=setting.now),))
+        if papers.wrapper.current is None:
+            # Somebody else has just done it; the versions of the rows say so where this is written.
+            return Deed(dockets=(faulty(docket, "it was done already", now=setting.now),))
         standing = judge(_open(docket, order), papers.case, command=order.command, actor=order.actor)
         if standing.answer != "may":
             return Deed(dockets=(faulty(_back(papers), standing.text, now=setting.now),))
@@ -251,8 +254,11 @@ def _beside(papers: Papers) -> Iterator[Emitted]:
     for side in papers.order.sides:
         to = side.to if side.action == "notify" else tuple(name for name in side.to if name not in recipients)
         if to:
-            write = noticed if side.action == "notify" else copied
-            yield write(papers.message, msgspec.structs.replace(side, to=to), writer=papers.writer)
+            mine = msgspec.structs.replace(side, to=to)
+            if side.action == "notify":
+                yield noticed(papers.message, mine, writer=papers.writer)
+            else:
+                yield copied(papers.message, mine, writer=papers.writer, case=papers.case.id)
 
 
 def faulty(docket: Docket, why: str, *, now: int) -> Docket:
