@@ -12,6 +12,7 @@ import msgspec
 
 from posthouse.gate.policy import FourEyes, Policy
 from posthouse.message.case import INBOX, REVIEW, Case, Command, Docket, Fired, Review, Side, Status, Stop
+from posthouse.message.instant import from_microseconds, print_instant
 
 Actor = Literal["person", "rules", "mailbag", "retain date", "sender"]
 Answer = Literal["may", "already", "refused"]
@@ -116,8 +117,14 @@ def told(docket: Docket) -> str:
     """Say what was decided on a docket, by whom and when, for the one who comes too late."""
     if docket.pending:
         order = unpack_order(docket.pending)
-        return f"{order.command} was commanded by {order.person} at {order.at}"
-    return f"already {word_of(docket)} by {docket.decided_by or 'the office'} at {docket.decided_at or 0}"
+        return f"{order.command} was commanded by {order.person} at {_shown(order.at)}"
+    return f"already {word_of(docket)} by {docket.decided_by or 'the office'} at {_shown(docket.decided_at or 0)}"
+
+
+def _shown(at: int) -> str:
+    """Give an instant for people, to the second."""
+    instant = from_microseconds(at)
+    return "some time" if instant is None else print_instant(instant.replace(microsecond=0))
 
 
 def word_of(docket: Docket) -> str:

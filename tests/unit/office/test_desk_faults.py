@@ -137,13 +137,26 @@ async def test_a_return_waits_until_its_sender_has_room(rig: Rig) -> None:
     await rig.put(1)
     answer = await decide(rig, "return", saying="not like this")
     assert answer.docket is not None
-    assert (answer.docket.is_open, "alice is full" in answer.docket.fault) == (True, True)
+    assert (answer.status, answer.docket.is_open) == ("refused", True)
+    assert "alice is full" in answer.text
+    assert answer.text.endswith("it is tried again")
     assert (await case_of(rig)).is_open
     await rig.set_up("alice")
     rig.clock.advance(2 * MINUTE)
     assert b"not like this" in await body_at(rig, "alice")
     await is_closed(rig)
     assert (await dockets(rig))[-1].fault == ""
+
+
+# G-63
+@at_work()
+async def test_what_can_never_be_returned_has_to_be_looked_at(rig: Rig) -> None:
+    await begin(rig, "g1")
+    await rig.put(1, sender="ann@afar.example", envelope={"sender": "ann@afar.example"})
+    answer = await decide(rig, "return")
+    assert answer.status == "refused"
+    assert "no door for smtp" in answer.text
+    assert ((await docket_of(rig)).folder, (await case_of(rig)).is_open) == (REVIEW, True)
 
 
 # G-64

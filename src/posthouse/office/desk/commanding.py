@@ -164,6 +164,9 @@ class Commands:
                 else answer(docket, "stale", text="it has changed")
             )
         undo_until = docket.due if docket.status == "in progress" else None
+        if docket.is_open and docket.fault and docket.fault != before.fault:
+            again = "; it is tried again" if docket.pending else ""
+            return answer(docket, "refused", text=f"{docket.fault}{again}")
         text = docket.fault or docket.last_action
         return msgspec.structs.replace(answer(docket, "done", text=text), undo_until=undo_until)
 
