@@ -34,7 +34,7 @@ def wants_digests(policy: Policy) -> bool:
     return policy.digest == "daily" or any(habits.digest == "daily" for habits in policy.gatekeepers.values())
 
 
-def handled(act: str, actor: str, payload: bytes | None) -> Handled | None:
+def handled(act: str, payload: bytes | None, *, actor: str) -> Handled | None:
     """Read a line of the audit; none where it tells of nothing that was handled by itself."""
     if act not in _DONE or not payload:
         return None
@@ -53,7 +53,7 @@ def expiring(dockets: Iterable[Docket], *, now: int) -> list[Docket]:
     ]  # fmt: skip
 
 
-def written(gatekeeper: str, soon: Iterable[Docket], counts: Counter[Handled]) -> tuple[str, str] | None:
+def written(gatekeeper: str, *, soon: Iterable[Docket], counts: Counter[Handled]) -> tuple[str, str] | None:
     """Give subject and text of a digest; none where there is nothing to tell."""
     coming = sorted(soon, key=lambda docket: docket.expires or 0)
     own = sorted((one, count) for one, count in counts.items() if one.gatekeeper.casefold() == gatekeeper.casefold())

@@ -32,7 +32,7 @@ def first_match(
     fired: list[Fired] = []
     sides: list[Side] = []
     for rule in book.rules:
-        truth = _truth(rule, ground, terms, message, [] if broken is None else broken)
+        truth = _truth(rule, ground, terms, message, broken=[] if broken is None else broken)
         if truth is FALSE:
             continue
         told = _fired(book, rule, record, terms)
@@ -45,7 +45,7 @@ def first_match(
     return Ruling(fired=tuple(fired), sides=tuple(sides))
 
 
-def _truth(rule: BookRule, ground: Ground, terms: Terms, message: UUID, broken: list[Broken]) -> Truth:
+def _truth(rule: BookRule, ground: Ground, terms: Terms, message: UUID, *, broken: list[Broken]) -> Truth:
     """Give whether a rule fires, and whether it does so without being known."""
     is_out = rule.share is not None and draw(rule, message) >= rule.share
     if is_out or not rule.is_valid(terms.now):

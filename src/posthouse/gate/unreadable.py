@@ -45,7 +45,7 @@ def moved(docket: Docket, why: str, *, setting: Setting) -> Laid:
     return Laid(None, _listed(row, why, setting), (_audit(docket, why, setting, was_at),))
 
 
-def opened(case: Case, journey: Journey, why: str, *, setting: Setting) -> Laid:
+def opened(case: Case, journey: Journey, *, why: str, setting: Setting) -> Laid:
     """Give the administrator a case that came back to the rules; its wrapper stays as it is."""
     role = administrator_of(setting.organisation)
     again = msgspec.structs.replace(case, version=case.version + 1, turn=case.turn + 1)

@@ -317,16 +317,8 @@ class Postmen:
             try:
                 load = packed(leased, hop, bodies=self._intake.bodies)
                 if said := load.journey.luggage.answers:
-                    matters.append(
-                        Matter(
-                            held(leased),
-                            leased.letter.id,
-                            "refused",
-                            told(said),
-                            answers=said,
-                            case=load.journey.luggage.released,
-                        )
-                    )
+                    case, why = load.journey.luggage.released, told(said)
+                    matters.append(Matter(held(leased), leased.letter.id, "refused", why, answers=said, case=case))
                 else:
                     loads.append(load)
             except Exception as fault:  # noqa: BLE001 - a bug met by one message is that message's only

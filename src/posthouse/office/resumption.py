@@ -87,7 +87,7 @@ class Resumption:
         policy = DEFAULT if in_force is None else in_force.policy
         organisation = None if in_force is None else in_force.organisation
         setting = Setting(policy, organisation, self._clock.now(), policy.tzinfo)
-        laid = opened(case, journey, broken[case.id], setting=setting)
+        laid = opened(case, journey, why=broken[case.id], setting=setting)
         step = Step(setting.now, "resumed", leased.box, laid.docket.fault)
         changes = Changes(
             settles=(_done(leased, setting.now),), onwards=(Onward(message=leased.letter.id, step=step),),
@@ -135,7 +135,7 @@ class Resumption:
         )
         if journey.effects is NO_EFFECTS:
             return changes
-        return sealed(caused(changes, journey, sent), self._clock)
+        return sealed(caused(changes, journey, sent=sent), self._clock)
 
     async def _without_sent(self, journey: Journey) -> Journey:
         """Leave out what was written for this message before: what rules say again is not sent again."""

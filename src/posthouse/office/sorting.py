@@ -88,7 +88,7 @@ def sort(
         if parcel.envelope.idempotency is not None:
             changes = msgspec.structs.replace(changes, key=_key(parcel.envelope, facts, key_seconds))
         if journey.effects is not NO_EFFECTS and broken is None:
-            changes = caused(changes, journey, sent)
+            changes = caused(changes, journey, sent=sent)
         results.append(Sorted(changes, None))
     return results
 
@@ -109,7 +109,7 @@ class Sent(NamedTuple):
         return journey.causing(Effects(happened=f"not sent at once: {self.hindrance.text}"))
 
 
-def caused(changes: Changes, journey: Journey, sent: Sent) -> Changes:
+def caused(changes: Changes, journey: Journey, *, sent: Sent) -> Changes:
     """Add what the stages want done besides, so that all of it is written or nothing."""
     effects = journey.effects
     return msgspec.structs.replace(

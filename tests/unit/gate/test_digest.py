@@ -16,14 +16,14 @@ from posthouse.testing.gated import docket
 def test_it_tells_what_expires_and_what_was_handled_by_which_rule() -> None:
     soon = [docket(1, expires=START + 5, subject="late"), docket(2, expires=START + 4, subject="soon")]
     counts = Counter({Handled("reviewer", "released", "rule known"): 3, Handled("another", "deleted", "rule x"): 9})
-    digest = written("Reviewer", soon, counts)
+    digest = written("Reviewer", soon=soon, counts=counts)
     assert digest is not None
     subject, text = digest
     assert subject == "Reviewer: 2 expire soon, 3 handled"
     assert text.index("soon from alice") < text.index("late from alice")
     assert "3 released by rule known" in text
     assert "deleted" not in text
-    assert written("Reviewer", [], Counter()) is None
+    assert written("Reviewer", soon=[], counts=Counter()) is None
 
 
 # G-177
@@ -36,8 +36,8 @@ def test_only_what_expires_within_a_day_counts() -> None:
 def test_what_a_person_did_was_not_handled_by_itself() -> None:
     for by, found in (("rules", Handled("g1", "released", "rule r")), ("person", None)):
         entry = record("case.released", "c", at=START, actor="rules of g1", by=by, gatekeeper="g1", rule="r")
-        assert handled(entry.act, entry.actor, entry.payload) == found
-    assert handled("case.gated", "rules", b"\x80") is None
+        assert handled(entry.act, entry.payload, actor=entry.actor) == found
+    assert handled("case.gated", b"\x80", actor="rules") is None
 
 
 # G-177

@@ -36,10 +36,10 @@ def say(papers: Papers, *, library: Library, in_force: InForce) -> Ruling | None
         ruling = first_match(book, record, terms=terms, message=journey.message.id, broken=broken)
         library.breakage.hear(book.title, broken, is_whole=False)
         return ruling
-    return _ranked(book, record, terms, journey, library)
+    return _ranked(book, record, terms, journey, library=library)
 
 
-def _ranked(book: RuleBook, record: Record, terms: Terms, journey: Journey, library: Library) -> Ruling:
+def _ranked(book: RuleBook, record: Record, terms: Terms, journey: Journey, *, library: Library) -> Ruling:
     """Ask all of them, and give what ranks highest."""
     subject = Subject(id=journey.message.id, record=record, checkpoint="expiry")
     ruled = decide(book, [subject], terms=terms)

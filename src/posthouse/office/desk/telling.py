@@ -77,7 +77,7 @@ class Telling:
             if setting.policy.habits(role).digest != "daily" or not people:
                 continue
             soon = expiring([docket async for docket in self._dockets(role, setting.now + DAY)], now=setting.now)
-            digest = written(role, soon, counts)
+            digest = written(role, soon=soon, counts=counts)
             if digest is not None:
                 identity = derived(_seed(at), f"digest {role.casefold()}")
                 subject, text = digest
@@ -104,7 +104,7 @@ class Telling:
         while end > 0:
             lines = await audit.lines(after=max(end - _PAGE, 0), limit=min(_PAGE, end))
             for line in lines:
-                found = handled(line.act, line.actor, line.payload) if line.at >= since else None
+                found = handled(line.act, line.payload, actor=line.actor) if line.at >= since else None
                 if found is not None:
                     counts[found] += 1
             if not lines or lines[0].at < since:
