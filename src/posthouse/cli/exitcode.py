@@ -18,6 +18,12 @@ REFUSED: Final = 4
 """The office does not accept the message."""
 UNAVAILABLE: Final = 5
 """The office is not there, is in use, or cannot read or write its store."""
+FAULTY: Final = 6
+"""A book has faults and is not kept."""
+UNREADABLE: Final = 7
+"""A book that is in force cannot be read: nothing is decided until another edition is activated."""
+SECOND: Final = 8
+"""A second person has to agree."""
 INTERRUPTED: Final = 130
 """Ended by Ctrl-C."""
 PIPE: Final = 141
@@ -30,8 +36,9 @@ _BY_CODE: Final = {
     "address.malformed": USAGE,
     "attribute.malformed": USAGE,
     "audit.unreadable": USAGE,
-    "book.faulty": REFUSED,
+    "book.faulty": FAULTY,
     "book.unknown": NOTHING,
+    "book.unreadable": UNREADABLE,
     "call.malformed": USAGE,
     "case.ambiguous": USAGE,
     "case.not-found": NOTHING,
@@ -44,6 +51,7 @@ _BY_CODE: Final = {
     "head.malformed": USAGE,
     "name.malformed": USAGE,
     "organisation.unreadable": USAGE,
+    "person.second-needed": SECOND,
     "role.needed": USAGE,
     "rules.faulty": USAGE,
     "settings.fault": USAGE,

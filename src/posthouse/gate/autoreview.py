@@ -71,7 +71,7 @@ def left_alone(docket: Docket, until: int) -> Docket:
 def on_expiry(docket: Docket, wrapper: Wrapper, *, ruling: Ruling | None, setting: Setting) -> Order:
     """Give the order that the rules of a gatekeeper amount to; none means that none of them fired."""
     if ruling is None or ruling.course == "deliver":
-        return _unruled(docket, setting)
+        return _unruled(docket, setting, ruling)
     command = _COMMANDS.get(ruling.course, "review")
     had = innoculant(wrapper, setting.policy)
     winner = next((one for one in ruling.fired if one.mark == "won"), None)
@@ -157,12 +157,13 @@ def _expiring(docket: Docket, setting: Setting) -> Coming:
     return Coming("expired")
 
 
-def _unruled(docket: Docket, setting: Setting) -> Order:
+def _unruled(docket: Docket, setting: Setting, ruling: Ruling | None) -> Order:
     habits = setting.policy.habits(docket.gatekeeper)
     command: Command = _USUAL.get(habits.no_rule, "review")
     return Order(
         id=order_id(docket, "expiry"), command=command, actor="rules", person=f"{RULES_OF}{docket.gatekeeper}",
         at=setting.now, before=docket.status, folder_before=docket.folder, comment="no rule fired",
+        fired=() if ruling is None else ruling.fired, sides=() if ruling is None else ruling.sides,
     )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def resume(journey: Journey, ruling: Ruling, *, case: Case, means: Conduct) -> J
         return Journey(journey.message, part.waiting).causing(effects)
     if part.going:
         envelope = _for_those(journey.luggage.envelope, part.going)
-        return journey.carrying(envelope=envelope, case=None).causing(effects)
+        return journey.carrying(envelope=envelope, case=None, released=case.id).causing(effects)
     return journey.carrying(verdict=_ended(effects)).causing(effects)
 
 

@@ -71,6 +71,7 @@ class Broken(NamedTuple):
 
     rule: BookRule
     fault: str
+    """Empty where it broke on others and works on this message."""
 
 
 class Ruled(NamedTuple):
@@ -141,6 +142,7 @@ def _ask_each(
             try:
                 match = judge(rule.rule.condition, ground)
                 truth, recipients = match.truth, match.recipients
+                broken.append(Broken(rule, ""))
             except Exception as fault:  # noqa: BLE001 - a rule that breaks must not stop the others
                 broken.append(Broken(rule, f"{type(fault).__name__}: {fault}"))
                 truth, recipients = UNKNOWN, None

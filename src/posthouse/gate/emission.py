@@ -16,6 +16,7 @@ from posthouse.message.form.composition import MAIL_TYPE, address_of, is_mail
 from posthouse.message.form.report import About, written
 from posthouse.message.identity import derived
 from posthouse.message.journey import Emitted
+from posthouse.message.mark import marked
 from posthouse.message.message import Body, Head, Message, compose
 
 POSTMASTER: Final = "postmaster"
@@ -30,8 +31,11 @@ class Writer(msgspec.Struct, frozen=True):
     now: int
 
 
-def copied(message: Message, side: Side, *, writer: Writer) -> Emitted:
-    """Give a copy for others than the recipients; whatever becomes of it, the sender does not hear of it."""
+def copied(message: Message, side: Side, *, writer: Writer, case: UUID | None = None) -> Emitted:
+    """Give a copy for others than the recipients; whatever becomes of it, the sender does not hear of it.
+
+    It bears a mark, by which it is known again should it come back by itself.
+    """
     head = Head(
         id=derived(message.id, f"copy {' '.join(sorted(side.to))}"),
         kind=message.kind,
@@ -43,7 +47,8 @@ def copied(message: Message, side: Side, *, writer: Writer) -> Emitted:
         content_type=message.content_type,
         traceparent=message.traceparent,
     )
-    copy = compose(head, message.body, attributes=dict(message.attributes))
+    body, attributes = marked(message, case or message.id)
+    copy = compose(head, body, attributes=attributes)
     return Emitted(copy, Envelope(recipients=side.to, principal=POSTMASTER))
 
 
@@ -63,6 +68,16 @@ def noticed(message: Message, side: Side, *, writer: Writer) -> Emitted:
     body = f"{said}\n\nmessage {message.id}\nfrom    {message.sender or 'nobody'}\nrule    {side.rule}\n"
     notice = compose(head, body.encode(), attributes={"subject": f"Rule {side.rule}", "rule": side.rule})
     return Emitted(notice, Envelope(sender=POSTMASTER, recipients=side.to, principal=POSTMASTER))
+
+
+def announced(identity: UUID, *, to: tuple[str, ...], subject: str, text: str, writer: Writer) -> Emitted:
+    """Give a notice of the office that is about no one message."""
+    head = Head(
+        id=identity, kind="notice.office", sender=POSTMASTER, recipients=to, created=writer.now, content_type=TEXT
+    )
+    notice = compose(head, text.encode(), attributes={"subject": subject})
+    # Without a sender, so that nothing answers it.
+    return Emitted(notice, Envelope(recipients=to, principal=POSTMASTER))
 
 
 def waiting(message: Message, envelope: Envelope, *, reason: str, writer: Writer) -> Emitted | None:

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from posthouse.gate.action import TABLE, side_of
-from posthouse.gate.decide import Terms, draw, values_told
+from posthouse.gate.decide import Broken, Terms, draw, values_told
 from posthouse.gate.rank import stops_of
 from posthouse.gate.rulebook import BookRule, RuleBook
 from posthouse.gate.ruling import Ruling
@@ -20,16 +20,19 @@ from posthouse.matching.value.record import Record
 from posthouse.message.case import Fired, Side
 
 
-def first_match(book: RuleBook, record: Record, *, terms: Terms, message: UUID) -> Ruling:
+def first_match(
+    book: RuleBook, record: Record, *, terms: Terms, message: UUID, broken: list[Broken] | None = None
+) -> Ruling:
     """Ask the rules one after the other; `deliver` where none of them decides.
 
-    A rule that only copies or notifies decides nothing, so the next ones are asked.
+    A rule that only copies or notifies decides nothing, so the next ones are asked. What `broken` is given of them is
+    told.
     """
     ground = Ground(record, book.lists)
     fired: list[Fired] = []
     sides: list[Side] = []
     for rule in book.rules:
-        truth = _truth(rule, ground, terms, message)
+        truth = _truth(rule, ground, terms, message, broken=[] if broken is None else broken)
         if truth is FALSE:
             continue
         told = _fired(book, rule, record, terms)
@@ -42,14 +45,16 @@ def first_match(book: RuleBook, record: Record, *, terms: Terms, message: UUID) 
     return Ruling(fired=tuple(fired), sides=tuple(sides))
 
 
-def _truth(rule: BookRule, ground: Ground, terms: Terms, message: UUID) -> Truth:
+def _truth(rule: BookRule, ground: Ground, terms: Terms, message: UUID, *, broken: list[Broken]) -> Truth:
     """Give whether a rule fires, and whether it does so without being known."""
     is_out = rule.share is not None and draw(rule, message) >= rule.share
     if is_out or not rule.is_valid(terms.now):
         return FALSE
     try:
         truth = judge(rule.rule.condition, ground).truth
-    except Exception:  # noqa: BLE001 - a rule that breaks is unknown and stops no other
+        broken.append(Broken(rule, ""))
+    except Exception as fault:  # noqa: BLE001 - a rule that breaks is unknown and stops no other
+        broken.append(Broken(rule, f"{type(fault).__name__}: {fault}"))
         truth = UNKNOWN
     return FALSE if truth is UNKNOWN and rule.unknown == "no match" else truth
 

@@ -41,10 +41,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     organisation_edition: int = 0
 
 
-Report = Callable[[Sequence[Broken]], None]
+Report = Callable[[str, Sequence[Broken]], None]
+"""Hears of a book that was asked, with those of its rules that broke; all others work."""
 
 
-def _say_nothing(_: Sequence[Broken]) -> None:
+def _say_nothing(_: str, __: Sequence[Broken]) -> None:
     """Hear of broken rules."""
 
 
@@ -104,8 +105,7 @@ class RuleJudge:
         note = fold.note if fold is not None and book.folded is not None else None
         is_still = fold is not None and fold.is_still(book, subjects)
         ruled = decide(book, subjects, terms=terms, note=note, is_still=is_still)
-        if ruled.broken:
-            self._report(ruled.broken)
+        self._report(book.title, ruled.broken)
         return ruled
 
     def _subject(self, journey: Journey, facts: Facts, context: Context, fold: _Fold | None) -> Subject:

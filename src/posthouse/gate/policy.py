@@ -23,11 +23,13 @@ from posthouse.gate.calendar import Span, Unit
 BOOK: Final = "policy"
 NoRule = Literal["review", "release", "return", "extend"]
 FourEyes = Literal["activate", "release", "return", "delete"]
+Digest = Literal["off", "daily"]
 Mode = Literal["rank", "first"]
 TellSender = Literal["no", "yes", "with reason"]
 
 _MOST: Final = 10_000
 _LONGEST: Final = 500
+_HOURS: Final = 24
 _SPAN: Final = re.compile(r"([0-9]{1,6}) (second|minute|hour|day|week)s?")
 
 
@@ -49,6 +51,8 @@ class Habits(msgspec.Struct, frozen=True, kw_only=True):
     """How often `extend` gives it one interval more, before it goes to the review list after all."""
     opened_counts_as_handled: bool = False
     """Whether a message that was opened, but not decided on, is left alone on expiry."""
+    digest: Digest = "off"
+    """Whether the gatekeeper is told each morning what expires soon and what was handled by itself."""
     mode: Mode = "first"
     """Whether the gatekeeper's rules are asked until one fires, or all of them and the highest rank counts."""
 
@@ -90,10 +94,15 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """After what time the administrator is told."""
     retention: Span = Span(365)
     """How long the record of a decided case is kept."""
+    wake: Span = Span(60, "seconds")
+    """How long the desk sleeps at most before it looks what is due."""
+    digest_hour: int = 7
+    """The hour of the day at which digests are written."""
     inbox: Span = Span(10)
     no_rule: NoRule = "review"
     extensions: int = 3
     opened_counts_as_handled: bool = False
+    digest: Digest = "off"
     mode: Mode = "first"
     gatekeepers: Mapping[str, Habits] = MappingProxyType({})
     """Those with habits of their own, by role in lower case."""
@@ -213,6 +222,12 @@ def _count(value: object) -> int:
     return value
 
 
+def _hour(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _HOURS:
+        raise ValueError("an hour of the day from 0 to 23")
+    return value
+
+
 def _text(value: object) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST or not (value.isprintable() or not value):
         raise ValueError(f"one line of text of at most {_LONGEST} characters")
@@ -249,6 +264,8 @@ _READERS: Final[Mapping[str, Any]] = {
     "inbox": _waiting,
     "warn_gatekeeper": _waiting,
     "warn_administrator": _waiting,
+    "wake": _waiting,
+    "digest_hour": _hour,
 }
 
 

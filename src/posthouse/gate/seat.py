@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 import msgspec
 
 from posthouse.message.case import Stop
+from posthouse.organisation.address import address_key
 from posthouse.organisation.appointment import gatekeeper_for
 from posthouse.organisation.directory import OFFICE_ADMINISTRATOR, POSTMASTER, key_of
 from posthouse.organisation.snapshot import Snapshot
@@ -30,9 +31,13 @@ def seated(
 def may_act(person: str, organisation: Snapshot | None, *, parties: Iterable[str]) -> bool:
     """Say whether a person has no part in a message; parties are its sender and its recipients."""
     if organisation is None:
-        return key_of(person) not in {key_of(address) for address in parties}
-    concerned = {user for address in parties for user in organisation.expand(address).users}
-    return not concerned.intersection(organisation.expand(person).users)
+        return address_key(person) not in {address_key(address) for address in parties}
+    concerned = [organisation.expand(address) for address in parties]
+    mine = organisation.expand(person)
+    users = {user for one in concerned for user in one.users}
+    # Whoever the organisation does not know is somebody all the same.
+    others = {address_key(name) for one in concerned for name in one.outsiders}
+    return not users.intersection(mine.users) and not others.intersection(map(address_key, mine.outsiders))
 
 
 def postmaster_of(organisation: Snapshot | None) -> str:

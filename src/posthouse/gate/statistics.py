@@ -18,7 +18,7 @@ STEPS: Final = 60
 WINDOWS: Final[Mapping[str, int]] = {"1m": 60, "10m": 600, "1h": 3_600, "24h": 86_400}
 """Seconds by the name of a window."""
 COUNTERS: Final = ("received", "delivered", "gated", "returned", "deleted", "failed", "bytes_in", "bytes_out")
-LEVELS: Final = ("queue_length", "waiting")
+LEVELS: Final = ("queue_length", "oldest_queued", "store_use", "waiting")
 """What is read now and then; `waiting.ROLE` says how many cases wait for one gatekeeper."""
 TIMES: Final = ("processing_ms", "processing_p95_ms")
 """How long messages took to be decided and written: on average, and what all but one in twenty stayed below."""

@@ -7,10 +7,12 @@ stops there. Nothing here decides; `gate` does, and `store` keeps what it decide
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 from uuid import UUID
 
 import msgspec
+
+from posthouse.errors import PosthouseError
 
 Mark = Literal["", "won", "side", "outranked", "void", "sampled out"]
 """What became of the action a rule proposed."""
@@ -21,6 +23,17 @@ Command = Literal["release", "return", "delete", "forward", "file", "copy", "rev
 INBOX: Final = "inbox"
 REVIEW: Final = "review"
 """The two folders every gatekeeper has; others are the ids of mailbags."""
+
+
+VERSION: Final = 1
+"""The newest form of a wrapper that is understood here."""
+
+
+class UnreadableWrapper(PosthouseError):
+    """A wrapper that is broken, or written by a newer version; its message goes nowhere, its bytes are kept."""
+
+    code: ClassVar[str] = "wrapper.unreadable"
+    public: ClassVar[str] = "The wrapper of a message cannot be read."
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -111,7 +124,7 @@ class Side(Written, frozen=True, kw_only=True, omit_defaults=True):
 class Wrapper(Written, frozen=True, kw_only=True, omit_defaults=True):
     """What is put around a gated message: where it goes, where it has been, and why."""
 
-    version: int = 1
+    version: int = VERSION
     case: UUID
     origin: str = ""
     """The office whose rules gated it; empty for this one."""
@@ -317,11 +330,17 @@ def pack_wrapper(wrapper: Wrapper) -> bytes:
 
 
 def unpack_wrapper(data: bytes) -> Wrapper:
-    """Take up a wrapper; one that says more than this version knows is read all the same."""
-    wrapper = _decode(data)
-    if _encode(wrapper) == data:
-        return wrapper
-    return msgspec.convert(_gathered(_decode_any(data), Wrapper), Wrapper)
+    """Take up a wrapper; one that says more than this version knows is read all the same, a newer form is not."""
+    try:
+        wrapper = _decode(data)
+        if wrapper.version <= VERSION and _encode(wrapper) != data:
+            wrapper = msgspec.convert(_gathered(_decode_any(data), Wrapper), Wrapper)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+        raise UnreadableWrapper(f"expected a wrapper, found {len(data)} bytes that are none: {fault}") from None
+    if wrapper.version > VERSION:
+        what = f"expected a wrapper of version {VERSION} at most, found version {wrapper.version}"
+        raise UnreadableWrapper(what, hint="a newer version of this house reads it")
+    return wrapper
 
 
 # `Any`: MessagePack as it comes, before it is known what it says.

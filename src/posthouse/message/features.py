@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from posthouse.message.form.mail.content import Content
     from posthouse.message.form.mail.heading import Heading
 
-VERSION: Final = 2
+VERSION: Final = 3
 MAIL: Final = "message/rfc822"
 """The content type of a mail."""
 BEGINNING: Final = 2 << 20
@@ -91,6 +91,9 @@ class Features(msgspec.Struct, frozen=True, gc=False, array_like=True):
     # Version 2.
     mail: MailFeatures | None = None
     """What a message of kind `mail` with a body of `message/rfc822` says of itself."""
+    # Version 3.
+    is_automatic: bool = False
+    """The office wrote it itself."""
 
 
 _UNASKED: Final[Mapping[str, str]] = {}

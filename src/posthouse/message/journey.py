@@ -48,6 +48,8 @@ class Luggage(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults
     """What was said to its targets for good: nothing is left but to give them up."""
     case: UUID | None = None
     """The case it comes from, where gatekeepers had it."""
+    released: UUID | None = None
+    """The case it was in, once gatekeepers have let it go."""
     deferrals: int = 0
     """How often rules have put it off."""
     is_automatic: bool = False

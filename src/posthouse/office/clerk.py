@@ -10,9 +10,12 @@ import msgspec
 import structlog
 
 from posthouse.clock import Clock
+from posthouse.gate.opening import STAGE
+from posthouse.gate.record import record
 from posthouse.message import envelope as envelopes
 from posthouse.message import features
 from posthouse.message.answer import Answer
+from posthouse.message.case import Case
 from posthouse.message.changes import Changes, Letter, Onward, Outcome, Settle
 from posthouse.message.envelope import Envelope
 from posthouse.message.form.composition import is_mail
@@ -22,11 +25,15 @@ from posthouse.office.agenda import Agenda
 from posthouse.office.delivery import Event, Held, settle
 from posthouse.office.intake import Intake
 from posthouse.office.notice import Original, returned, undelivered
+from posthouse.office.sealing import sealed
 from posthouse.office.sorting import RESUME, Parcel, sort
 from posthouse.office.terms import SECOND, Terms
 from posthouse.store.ports import Store
 
 _BARE: Final = Changes()
+_UNDELIVERED: Final = frozenset({"refused", "unreachable", "expired", "given up"})
+_HOMEWARD: Final = frozenset({f"{RESUME}{STAGE}"})
+"""Where a message waits whose case is open and lies before nobody."""
 
 _log = structlog.get_logger("posthouse.clerk")
 
@@ -44,6 +51,8 @@ class Matter(NamedTuple):
     """What was said to each recipient, where its sender is to hear of it."""
     onward: Onward | None = None
     """The entries that take the place of this one, where it is divided."""
+    case: UUID | None = None
+    """The case it is in, or was released from."""
 
 
 class Clerk:
@@ -65,11 +74,23 @@ class Clerk:
         ]
         if not self._intake.is_durable(store):
             settles = [_forgetting(settled) for settled in settles]
+        ends = [await self._end_of_case(store, one, way) for one, way in zip(matters, settles, strict=True)]
         changes = [
-            Changes(settles=(settled,), posts=notice.posts, rooms=notice.rooms, onwards=_onwards(matter))
-            for matter, settled, notice in zip(matters, settles, notices, strict=True)
-        ]
+            sealed(
+                Changes(
+                    settles=(settled,), posts=notice.posts, rooms=notice.rooms, onwards=_onwards(matter),
+                    cases=end.cases, audits=end.audits,
+                ),
+                self._clock,
+            )
+            for matter, settled, notice, end in zip(matters, settles, notices, ends, strict=True)
+        ]  # fmt: skip
         outcomes = await store.commit(changes)
+        for number, end in enumerate(ends):
+            if end.cases and outcomes[number].status in {"stale", "full", "duplicate"}:
+                # Somebody writes the case at the same time: its message is settled all the same.
+                changes[number] = msgspec.structs.replace(changes[number], cases=(), audits=())
+                outcomes[number] = (await store.commit([changes[number]]))[0]
         without = [number for number, outcome in enumerate(outcomes) if outcome.status in {"full", "duplicate"}]
         if without:
             # The notice found no room, or was written when the message was given up before: this time it goes quietly.
@@ -106,6 +127,24 @@ class Clerk:
             content=await self._beginning(body),
             is_whole=isinstance(body, bytes),
         )
+
+    async def _end_of_case(self, store: Store, matter: Matter, settled: Settle) -> Changes:
+        """Give what is written of a case whose message was let go and reaches somebody no more."""
+        is_lost = settled.act == "bury" and matter.event in _UNDELIVERED
+        if not is_lost and not any(said.status == "refused" for said in matter.answers):
+            return _BARE
+        if not self._intake.is_durable(store):
+            return _BARE
+        cases, reason = store.gate.cases, settled.reason or matter.reason
+        found = await cases.of_message(matter.message)
+        if matter.case is not None and matter.case not in {case.id for case in found}:
+            found = [case for case in [await cases.case(matter.case)] if case is not None]
+        chosen = [case for case in found if matter.case in (None, case.id)]
+        now = self._clock.now()
+        gone = [undeliverable(case, now=now) for case in chosen if case.is_open is (matter.held.box in _HOMEWARD)]
+        ended = [case for case in gone if case is not None]
+        audits = tuple(record("case.undeliverable", one.id, at=now, actor="office", reason=reason) for one in ended)
+        return Changes(cases=tuple(ended), audits=audits)
 
     def _decide(self, matter: Matter, now: int) -> Settle:
         settled = settle(
@@ -159,13 +198,23 @@ class Clerk:
         return b""
 
 
+def undeliverable(case: Case, *, now: int) -> Case | None:
+    """Give a case that was let go and did not arrive; none where it ended otherwise."""
+    if not case.is_open and case.outcome != "released":
+        return None
+    return msgspec.structs.replace(
+        case, version=case.version + 1, is_open=False, outcome="released, undeliverable", closed=case.closed or now
+    )
+
+
 def parcel_of(letter: Letter) -> Parcel:
     """Give the message of a letter as it was handed in."""
     message = read_head(letter.head, letter.body, sections=letter.sections)
     # Who brought a mail cannot be asked again.
-    known = features.decode(letter.features).mail
-    authentication = {} if known is None else known.authentication
-    return Parcel(message, envelopes.decode.decode(letter.envelope), authentication=authentication)
+    known = features.decode(letter.features)
+    authentication = {} if known.mail is None else known.mail.authentication
+    envelope = envelopes.decode.decode(letter.envelope)
+    return Parcel(message, envelope, authentication=authentication, is_automatic=known.is_automatic)
 
 
 def _onwards(matter: Matter) -> tuple[Onward, ...]:

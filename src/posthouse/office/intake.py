@@ -15,6 +15,7 @@ from posthouse.clock import Clock
 from posthouse.message.case import Case
 from posthouse.message.changes import Changes, Outcome
 from posthouse.message.features import BEGINNING, body_to_read
+from posthouse.message.mark import mark_of
 from posthouse.message.message import Body
 from posthouse.message.passage import Facts
 from posthouse.message.verdict import Verdict
@@ -105,6 +106,8 @@ class Intake:
         for number, parcel in enumerate(parcels):
             if isinstance(parcel.message.body, Body):
                 receipts[number] = await self._bodiless(parcel.message.id, parcel.message.body)
+            elif (mark := mark_of(parcel.message)) is not None:
+                receipts[number] = await self._looped(parcel, mark)
         open_numbers = [number for number, receipt in enumerate(receipts) if receipt is None]
         to_read = [number for number in open_numbers if body_to_read(parcels[number].message) is not None]
         if not to_read:
@@ -156,6 +159,17 @@ class Intake:
             return None
         reason = f"the body {body.sha256} was not handed in"
         return Receipt(status="refused", id=message, code="body.missing", reason=reason)
+
+    async def _looped(self, parcel: Parcel, mark: UUID) -> Receipt | None:
+        """Refuse a copy the office has sent itself, of a message it knows: whoever got it sends it back by itself."""
+        durable = self._stores.durable
+        if await durable.gate.cases.case(mark) is None and await durable.journal.letter(mark) is None:
+            return None
+        if await durable.journal.letter(parcel.message.id) is not None:
+            # Handed in twice, which is told in its own words.
+            return None
+        reason = f"this office has sent it as a copy of {mark}: it comes back by itself"
+        return Receipt(status="refused", id=parcel.message.id, code="message.loops", reason=reason)
 
     async def _try(
         self, parcels: Sequence[Parcel], numbers: Sequence[int], *, receipts: list[Receipt | None]

@@ -33,6 +33,11 @@ class Levels:
         levels: dict[str, float] = {}
         if "queue_length" in asked:
             levels["queue_length"] = await self._queued()
+        if "oldest_queued" in asked:
+            oldest = await self._store.queue.oldest()
+            levels["oldest_queued"] = 0 if oldest is None else max(began - oldest, 0) / SECOND
+        if "store_use" in asked and (use := await self._store.bodies.use()) is not None:
+            levels["store_use"] = use
         if any(name.startswith("waiting") for name in asked):
             levels |= await self._waiting()
         statistics.set_levels(levels)

@@ -16,7 +16,6 @@ import structlog
 
 from posthouse.clock import Clock
 from posthouse.errors import PosthouseError
-from posthouse.gate.decide import Broken
 from posthouse.gate.judge import RuleJudge, Snapshot
 from posthouse.gate.policy import BOOK as POLICY
 from posthouse.gate.policy import DEFAULT, Policy, read_policy
@@ -25,6 +24,7 @@ from posthouse.gate.statistics import Statistics
 from posthouse.matching.value.wordlist import WordList
 from posthouse.message.case import Edition
 from posthouse.message.changes import Changes, Outcome, Register
+from posthouse.office.breakage import Breakage
 from posthouse.office.levels import Levels
 from posthouse.office.sorting import Parcel
 from posthouse.office.terms import Terms
@@ -36,8 +36,6 @@ from posthouse.store.ports import Store
 
 _KEPT: Final = 64
 """Editions that are kept ready besides those in force: what was rolled back is there again at once."""
-_TOLD_AFTER: Final = 10
-"""How often in a row a rule breaks before it is told as one that somebody has to look at."""
 
 _SETTLED: Final = {"done": "delivered", "bury": "failed"}
 _COUNTED: Final = {"message.returned": "returned", "message.deleted": "deleted"}
@@ -85,7 +83,7 @@ class Library:
         self._key: tuple[tuple[str, int], ...] = ()
         self._current: InForce | None = None
         self._building = asyncio.Lock()
-        self._breaking: dict[str, int] = {}
+        self.breakage = Breakage()
         self._levels = Levels(clock, store)
         self.statistics: Statistics | None = None
         """Counted from when the first book came into force."""
@@ -196,7 +194,7 @@ class Library:
             organisation=organisation,
             organisation_edition=0 if organisation is None else organisation.edition,
         )
-        judge = RuleJudge(snapshot, statistics=self.statistics, report=self._hear)
+        judge = RuleJudge(snapshot, statistics=self.statistics, report=self.breakage.hear)
         return InForce(policy=policy, organisation=organisation, rules=rules, judge=judge)
 
     # `Any`: an edition is made into whatever its kind of book is.
@@ -211,15 +209,6 @@ class Library:
             while len(self._ready) > _KEPT:
                 del self._ready[next(iter(self._ready))]
         return self._ready[key]
-
-    def _hear(self, broken: Sequence[Broken]) -> None:
-        """Tell of rules that broke; one that always does is told once as such."""
-        for rule, fault in broken:
-            count = self._breaking[rule.digest] = self._breaking.get(rule.digest, 0) + 1
-            if count == 1:
-                _log.warning("rule.broken", rule=rule.name, fault=fault)
-            elif count == _TOLD_AFTER:
-                _log.error("rule.keeps-breaking", rule=rule.name, owner=rule.rule.owner or "", fault=fault)
 
 
 def is_title(title: str) -> bool:

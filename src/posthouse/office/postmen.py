@@ -274,6 +274,7 @@ class Postmen:
             pause if result.pause is None else result.pause,
             answers_for(ending, outgoing.envelope),
             ending.onward,
+            case=journey.luggage.released,
         )
 
     async def _write_down(self, box: str, matters: Sequence[Matter], *, until: int, wait: bool) -> None:
@@ -317,7 +318,8 @@ class Postmen:
             try:
                 load = packed(leased, hop, bodies=self._intake.bodies)
                 if said := load.journey.luggage.answers:
-                    matters.append(Matter(held(leased), leased.letter.id, "refused", told(said), answers=said))
+                    case, why = load.journey.luggage.released, told(said)
+                    matters.append(Matter(held(leased), leased.letter.id, "refused", why, answers=said, case=case))
                 else:
                     loads.append(load)
             except Exception as fault:  # noqa: BLE001 - a bug met by one message is that message's only

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import msgspec
 import structlog
 
 from posthouse.clock import Clock
-from posthouse.message.case import Case
+from posthouse.gate.opening import Setting
+from posthouse.gate.policy import DEFAULT
+from posthouse.gate.unreadable import opened
+from posthouse.message.case import Case, UnreadableWrapper, unpack_wrapper
 from posthouse.message.changes import Changes, Leased, Onward, Outcome, Settle
 from posthouse.message.journey import NO_EFFECTS, Journey, unpack
 from posthouse.message.message import read_head
@@ -21,7 +24,7 @@ from posthouse.office.clerk import Clerk, Matter
 from posthouse.office.delivery import Event, Held
 from posthouse.office.intake import Intake
 from posthouse.office.sealing import sealed
-from posthouse.office.sorting import Travelled, caused, entries, rooms, travel
+from posthouse.office.sorting import Sent, Travelled, caused, entries, rooms, send, travel
 from posthouse.office.terms import SECOND, Terms
 from posthouse.route import END
 from posthouse.store.ports import Store
@@ -50,7 +53,13 @@ class Resumption:
                 journeys.append((leased, awakened(leased)))
             except Exception as fault:  # noqa: BLE001 - what cannot be read is set aside, and the others go on
                 await self.set_aside(leased, fault)
-        facts = await self._intake.facts(await self._cases([journey for _, journey in journeys]))
+        cases = await self._cases([journey for _, journey in journeys])
+        broken = {identity: why for identity, case in cases.items() if (why := _why_unreadable(case))}
+        for leased, journey in journeys:
+            if journey.luggage.case in broken:
+                await self._lay_before_administrator(leased, journey, cases[journey.luggage.case], broken)
+        journeys = [(leased, journey) for leased, journey in journeys if journey.luggage.case not in broken]
+        facts = await self._intake.facts({identity: case for identity, case in cases.items() if identity not in broken})
         travelled = travel([journey for _, journey in journeys], facts, route=self._intake.route)
         matters: list[Matter] = []
         going: list[tuple[Leased, Changes]] = []
@@ -69,6 +78,22 @@ class Resumption:
         reason = f"{type(fault).__name__}: {fault}"
         _log.error("message.set-aside", message=str(leased.letter.id), fault=reason, exc_info=fault)
         await self._store.commit([self._aside(leased, reason, now=self._clock.now())])
+
+    async def _lay_before_administrator(
+        self, leased: Leased, journey: Journey, case: Case, broken: Mapping[UUID, str]
+    ) -> None:
+        """Have a message looked at of which nobody knows who has had it: it is never delivered by itself."""
+        in_force = await self._intake.library.in_force(await self._store.register())
+        policy = DEFAULT if in_force is None else in_force.policy
+        organisation = None if in_force is None else in_force.organisation
+        setting = Setting(policy, organisation, self._clock.now(), policy.tzinfo)
+        laid = opened(case, journey, why=broken[case.id], setting=setting)
+        step = Step(setting.now, "resumed", leased.box, laid.docket.fault)
+        changes = Changes(
+            settles=(_done(leased, setting.now),), onwards=(Onward(message=leased.letter.id, step=step),),
+            cases=(case if laid.case is None else laid.case,), dockets=(laid.docket,), audits=laid.audits,
+        )  # fmt: skip
+        await self._commit([(leased, sealed(changes, self._clock))])
 
     async def _cases(self, journeys: Sequence[Journey]) -> dict[UUID, Case]:
         """Give the cases of those that come back from gatekeepers."""
@@ -96,6 +121,11 @@ class Resumption:
         if journey.luggage.stage != END and (journey.luggage.resume_at or 0) < soonest:
             # A stage that lets it wait without saying for how long is not asked in a circle.
             journey = journey.carrying(resume_at=soonest)
+        sent = Sent()
+        if journey.effects.emitted:
+            journey = await self._without_sent(journey)
+            sent = send(journey.effects.emitted, facts, route=self._intake.route)
+            journey = sent.noted(journey)
         step = Step(facts.now, "resumed", leased.box, journey.effects.happened[:1000])
         onward = Onward(message=journey.message.id, step=step, entries=entries(journey))
         # The passing store counts versions of the register of its own.
@@ -105,8 +135,7 @@ class Resumption:
         )
         if journey.effects is NO_EFFECTS:
             return changes
-        journey = await self._without_sent(journey)
-        return sealed(caused(changes, journey, facts=facts, route=self._intake.route), self._clock)
+        return sealed(caused(changes, journey, sent=sent), self._clock)
 
     async def _without_sent(self, journey: Journey) -> Journey:
         """Leave out what was written for this message before: what rules say again is not sent again."""
@@ -121,6 +150,14 @@ class Resumption:
         return Changes(
             settles=(_done(leased, now),), onwards=(Onward(message=leased.letter.id, step=step, aside=kept),)
         )
+
+
+def _why_unreadable(case: Case) -> str:
+    try:
+        unpack_wrapper(case.wrapper)
+    except UnreadableWrapper as fault:
+        return fault.what
+    return ""
 
 
 def awakened(leased: Leased) -> Journey:
@@ -145,7 +182,8 @@ def _matter(leased: Leased, travelled: Travelled) -> Matter | None:
     if travelled.broken is not None or verdict.action not in {"refuse", "drop"}:
         return None
     event: Event = "dropped" if verdict.action == "drop" else "unreachable" if verdict.temporary else "refused"
-    return Matter(held(leased), leased.letter.id, event, verdict.text)
+    luggage = travelled.journey.luggage
+    return Matter(held(leased), leased.letter.id, event, verdict.text, case=luggage.case or luggage.released)
 
 
 def _hindrance(outcome: Outcome) -> tuple[Event, str] | None:

@@ -14,11 +14,11 @@ from posthouse.message import envelope as envelopes
 from posthouse.message import features
 from posthouse.message.changes import Changes, Entry, Key, Letter, Post, Room, lane_of
 from posthouse.message.envelope import Envelope
-from posthouse.message.journey import NO_EFFECTS, Journey, Luggage, Target, pack
+from posthouse.message.journey import NO_EFFECTS, Effects, Emitted, Journey, Luggage, Target, pack
 from posthouse.message.message import Message
 from posthouse.message.passage import Facts
 from posthouse.message.trace import Step
-from posthouse.message.verdict import Verdict
+from posthouse.message.verdict import PASS, Verdict
 from posthouse.office.terms import SECOND
 from posthouse.route import END, ROUTE, Stage, enter
 
@@ -62,6 +62,8 @@ def begin(parcel: Parcel, facts: Facts, *, route: Sequence[Stage] = ROUTE) -> Jo
         content=parcel.beginning,
         authentication=parcel.authentication,
     )
+    if parcel.is_automatic:
+        extracted = msgspec.structs.replace(extracted, is_automatic=True)
     luggage = Luggage(
         envelope=parcel.envelope, features=extracted, stage=route[0].name, is_automatic=parcel.is_automatic
     )
@@ -79,28 +81,87 @@ def sort(
         if broken is None and verdict.action in {"refuse", "drop"}:
             results.append(Sorted(None, verdict))
             continue
-        changes = _changes(journey, facts, envelope=parcel.envelope, broken=broken)
+        sent = Sent()
+        if broken is None and journey.effects.emitted:
+            sent = send(journey.effects.emitted, facts, route=route)
+        changes = _changes(sent.noted(journey), facts, envelope=parcel.envelope, broken=broken)
         if parcel.envelope.idempotency is not None:
             changes = msgspec.structs.replace(changes, key=_key(parcel.envelope, facts, key_seconds))
         if journey.effects is not NO_EFFECTS and broken is None:
-            changes = caused(changes, journey, facts=facts, route=route)
+            changes = caused(changes, journey, sent=sent)
         results.append(Sorted(changes, None))
     return results
 
 
-def caused(changes: Changes, journey: Journey, *, facts: Facts, route: Sequence[Stage] = ROUTE) -> Changes:
+class Sent(NamedTuple):
+    """What the office writes itself, as it is kept."""
+
+    posts: tuple[Post, ...] = ()
+    rooms: tuple[Room, ...] = ()
+    """The quotas that must hold where it goes at once."""
+    hindrance: Verdict = PASS
+    """Why some of it does not go at once."""
+
+    def noted(self, journey: Journey) -> Journey:
+        """Give the journey it is about, whose trace says what does not go at once."""
+        if self.hindrance is PASS:
+            return journey
+        return journey.causing(Effects(happened=f"not sent at once: {self.hindrance.text}"))
+
+
+def caused(changes: Changes, journey: Journey, *, sent: Sent) -> Changes:
     """Add what the stages want done besides, so that all of it is written or nothing."""
     effects = journey.effects
-    written = [Parcel(one.message, one.envelope, is_automatic=True) for one in effects.emitted]
-    # What the office writes and cannot send is left out: it must not hold up what it is about.
-    sent = [one.changes for one in sort(written, facts, key_seconds=0, route=route) if one.changes is not None]
     return msgspec.structs.replace(
         changes,
-        posts=changes.posts + tuple(post for one in sent for post in one.posts),
+        posts=changes.posts + sent.posts,
         cases=effects.cases,
         dockets=effects.dockets,
         audits=effects.audits,
     )
+
+
+def send(emitted: Sequence[Emitted], facts: Facts, *, route: Sequence[Stage] = ROUTE, waits: bool = True) -> Sent:
+    """Send what the office writes itself; what cannot go at once waits by itself and holds up nothing.
+
+    Where nothing `waits` it goes with the quotas that must hold, and what cannot go is not sent at all.
+    """
+    starts = [begin(Parcel(one.message, one.envelope, is_automatic=True), facts, route=route) for one in emitted]
+    gone = [
+        _sent(start, came, facts, route=route, waits=waits)
+        for start, came in zip(starts, travel(starts, facts, route=route) if starts else (), strict=True)
+    ]
+    return Sent(
+        tuple(post for one in gone for post in one.posts),
+        tuple(room for one in gone for room in one.rooms),
+        next((one.hindrance for one in gone if one.hindrance is not PASS), PASS),
+    )
+
+
+def _sent(start: Journey, came: Travelled, facts: Facts, *, route: Sequence[Stage], waits: bool) -> Sent:
+    journey, broken = came
+    envelope = start.luggage.envelope
+    if broken is not None:
+        return Sent(_changes(journey, facts, envelope=envelope, broken=broken).posts)
+    verdict, wanted = journey.luggage.verdict, rooms(journey, facts)
+    is_stopped = verdict.action in {"refuse", "drop"}
+    if is_stopped and not waits:
+        return Sent(hindrance=verdict)
+    if not is_stopped and not (waits and wanted):
+        return Sent((Post(letter=letter_of(journey, facts, envelope=envelope), entries=entries(journey)),), wanted)
+    # One who cannot have it now must not keep it from the others.
+    parts = [_part(start, name, facts, route) for name in envelope.everybody]
+    letter = letter_of(journey.carrying(targets=()), facts, envelope=envelope, detail=verdict.text)
+    return Sent((Post(letter=letter, entries=tuple(entry for part in parts for entry in part)),), hindrance=verdict)
+
+
+def _part(start: Journey, name: str, facts: Facts, route: Sequence[Stage]) -> tuple[Entry, ...]:
+    """Give the entries for one recipient: where it cannot go at once it is tried again, and at last given up."""
+    alone = start.carrying(envelope=msgspec.structs.replace(start.luggage.envelope, recipients=(name,), blind=()))
+    ((journey, broken),) = travel([alone], facts, route=route)
+    if broken is None and journey.luggage.verdict.action not in {"refuse", "drop"} and not rooms(journey, facts):
+        return entries(journey)
+    return (_waiting(alone),)
 
 
 def travel(journeys: Sequence[Journey], facts: Facts, *, route: Sequence[Stage] = ROUTE) -> list[Travelled]:

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import itertools
 import os
+import shutil
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -132,6 +133,16 @@ class BodyFiles:
         """Say whether the body is here whole."""
         path = self.path(body.sha256)
         return await self._aside(lambda: path.exists() and path.stat().st_size == body.size)
+
+    async def use(self) -> float | None:
+        """Give how many percent of the disk they lie on are used."""
+        return await self._aside(self._used)
+
+    def _used(self) -> float:
+        # The folder itself is made with the first body.
+        folder = next(path for path in (self._folder, *self._folder.parents) if path.exists())
+        disk = shutil.disk_usage(folder)
+        return round(100 * disk.used / max(disk.used + disk.free, 1), 1)
 
     def addresses(self) -> Iterator[str]:
         """Give the addresses of all bodies here, one folder after the other."""

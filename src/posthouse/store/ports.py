@@ -160,6 +160,10 @@ class Queue(Protocol):
         """Give the earliest `next_at` of all entries."""
         ...
 
+    async def oldest(self) -> int | None:
+        """Give when the entry arrived that entered the queues before all that are there."""
+        ...
+
     async def destinations(self) -> list[str]:
         """Give the boxes that postmen empty: all that hold `deliver` or `resume` entries."""
         ...
@@ -198,6 +202,10 @@ class Bodies(Protocol):
 
     async def has(self, body: Body) -> bool:
         """Say whether the body is here whole."""
+        ...
+
+    async def use(self) -> float | None:
+        """Give how many percent of the disk they lie on are used; none where they lie on no disk."""
         ...
 
 

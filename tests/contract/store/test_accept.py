@@ -29,6 +29,19 @@ async def test_a_message_may_be_in_the_journal_only(desk: Desk) -> None:
 
 
 @scenario
+async def test_the_oldest_entry_is_the_first_that_is_still_there(desk: Desk) -> None:
+    assert await desk.store.queue.oldest() is None
+    await desk.put(1, entry("#late"))
+    first = await desk.store.queue.oldest()
+    desk.wait(10)
+    await desk.put(2, entry("#a"))
+    assert first is not None
+    assert await desk.store.queue.oldest() == first
+    (queued,) = await desk.store.queue.entries("#late")
+    assert queued.arrived == first
+
+
+@scenario
 async def test_a_queued_entry_says_what_it_was_given(desk: Desk) -> None:
     until = desk.later(60)
     await desk.put(1, entry("#inbox", kind="order", priority=7, correlation="c1", size=12, expires=until))

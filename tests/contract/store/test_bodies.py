@@ -32,6 +32,12 @@ async def test_a_body_is_kept_under_its_hash_and_length(desk: Desk) -> None:
 
 
 @scenario
+async def test_the_disk_says_how_full_it_is_where_there_is_one(desk: Desk) -> None:
+    use = await desk.store.bodies.use()
+    assert use is None or 0 < use <= 100
+
+
+@scenario
 async def test_a_body_may_be_empty(desk: Desk) -> None:
     body = await desk.store.bodies.save(pieces(), limit=0)
     assert body == Body(hashlib.sha256(b"").hexdigest(), 0)

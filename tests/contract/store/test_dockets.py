@@ -169,3 +169,16 @@ async def test_the_next_run_of_a_mailbag_is_due_as_well(desk: Desk) -> None:
     assert await cases.next_due() == START + 50
     await desk.change(mailbags=(new(bag, version=3, next_run=START + 1, is_removed=True),))
     assert await cases.next_due() is None
+
+
+# G-100
+@scenario
+async def test_a_case_may_lie_before_several_gatekeepers_at_once(desk: Desk) -> None:
+    rows = [docket(1, turn=turn, gatekeeper=f"g{turn}", due=START + turn) for turn in (1, 2, 3)]
+    await desk.change(dockets=tuple(rows))
+    cases = desk.store.gate.cases
+    assert [one.gatekeeper for one in await cases.dockets(DocketFilter(case=case_id(1)))] == ["g1", "g2", "g3"]
+    await desk.change(dockets=(new(rows[1], version=2, is_open=False, status="released", due=None),))
+    left = await cases.dockets(DocketFilter(case=case_id(1)))
+    assert [one.gatekeeper for one in left] == ["g1", "g3"]
+    assert [(count.gatekeeper, count.count) for count in await cases.counts()] == [("g1", 1), ("g3", 1)]

@@ -54,7 +54,7 @@ def test_the_second_one_is_told_who_was_first_and_when() -> None:
     found = judge(done, CASE, command="delete", actor="person")
     assert found.answer == "already"
     assert "released by ada" in found.text
-    assert "2026-01-01T00:00:00Z" in found.text
+    assert "at 2026-01-01T00:00:00Z" in found.text
     under_way = recorded(gated.docket(), order(), due=START + 9, case=CASE)
     assert "commanded by ada" in judge(under_way, CASE, command="delete", actor="person").text
 

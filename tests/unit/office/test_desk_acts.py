@@ -108,6 +108,16 @@ async def test_a_forward_through_the_back_door_has_to_be_meant(rig: Rig) -> None
     assert (await decide(rig, "forward", to="local:#bob", is_confirmed=True)).status == "done"
 
 
+# G-186
+@at_work()
+async def test_whoever_the_organisation_does_not_know_gets_nothing_through_the_back_door(rig: Rig) -> None:
+    await begin(rig, "g1", organisation=HOUSE)
+    await rig.put(1)
+    for name in ("local:#bob", "local:#alice"):
+        assert (await decide(rig, "forward", to=name)).status == "confirm"
+    assert (await decide(rig, "forward", to="local:#expert")).status == "done"
+
+
 # G-212
 @at_work()
 async def test_forwarding_back_has_to_be_meant_and_ends_after_five(rig: Rig) -> None:

@@ -125,7 +125,7 @@ async def test_what_is_under_way_is_told_to_the_next_one(rig: Rig) -> None:
     await decide(rig, "release", docket=docket, by="ada@house.example")
     late = await decide(rig, "delete", docket=docket, by="ben@house.example")
     assert late.status == "already"
-    assert "release was commanded by ada@house.example" in late.text
+    assert late.text == "release was commanded by ada@house.example at 2026-01-01T00:00:00Z"
 
 
 # --- expiry -----------------------------------------------------------------------------------------------------------

@@ -196,6 +196,20 @@ async def test_rules_ask_for_figures_of_the_office(rig: Rig) -> None:
 
 # G-115
 @at_work()
+async def test_rules_ask_how_long_the_oldest_waits_and_how_full_the_store_is(rig: Rig) -> None:
+    await go_by(
+        rig,
+        'rule "old" IF office.stat.oldest_queued > 100 THEN delete\n'
+        'rule "full" on unknown no match IF office.stat.store_use > 100 THEN delete\n',
+    )
+    await rig.put(1)
+    rig.clock.advance(101)
+    await rig.put(2)
+    assert numbers(await rig.take(limit=9)) == [1]
+
+
+# G-115
+@at_work()
 async def test_what_was_delivered_is_counted(rig: Rig) -> None:
     await go_by(rig, 'rule "many" on unknown no match IF office.stat.delivered.1m >= 2 THEN delete')
     for number in (1, 2, 3):

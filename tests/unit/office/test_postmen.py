@@ -87,6 +87,7 @@ async def test_all_lanes_go_on_at_once_when_a_destination_is_back(rig: Rig) -> N
         await put_many(rig, 1, first=sender + 1, sender=f"sender{sender}")
     for walk in range(1, 6):
         await rig.door.walked(WEST, walk)
+        await written_down(rig, walk)
         rig.clock.set_to(await rig.clock.somebody_waits())
     there.open = True
     while await rig.queued(WEST):
@@ -101,7 +102,8 @@ async def written_down(rig: Rig, walk: int) -> list[Destination]:
 
     async def is_known() -> bool:
         entries = await rig.queued(WEST)
-        return all(each.state == "waiting" for each in entries) and max(each.failures for each in entries) == walk
+        ways = (await status_of(rig)).destinations
+        return all(each.state == "waiting" for each in entries) and any(way.failures == walk for way in ways)
 
     await rig.until(is_known)
     return (await status_of(rig)).destinations

@@ -13,7 +13,7 @@ from posthouse.clock import Clock
 from posthouse.gate.opening import Setting
 from posthouse.gate.record import record
 from posthouse.gate.review import Order, is_undoable, judge, recorded, told, undone, unpack_order
-from posthouse.message.case import AuditEntry, Case, Docket, Mailbag, unpack_wrapper
+from posthouse.message.case import AuditEntry, Case, Docket, Mailbag, UnreadableWrapper, unpack_wrapper
 from posthouse.message.changes import Changes
 from posthouse.office.desk.executor import Executor
 from posthouse.office.desk.weighing import Weighed, Word, weigh
@@ -134,8 +134,10 @@ class Commands:
         docket, case = found
         try:
             wrapper = unpack_wrapper(case.wrapper)
-        except msgspec.MsgspecError as fault:
-            return answer(docket, "refused", text=f"its wrapper cannot be read: {fault}")
+        except UnreadableWrapper as fault:
+            if decision.command != "delete":
+                return answer(docket, "refused", text=f"{fault.what}; it can only be deleted")
+            wrapper = await self._executor.stand_in(case)
         on = Weighed(docket, case, wrapper, setting, bags)
         order = weigh(decision, on, by=call.by or call.gatekeeper, identity=str(self._clock.new_id()))
         return order if isinstance(order, Decided) else (docket, case, order)
@@ -168,6 +170,9 @@ class Commands:
                 else answer(docket, "stale", text="it has changed")
             )
         undo_until = docket.due if docket.status == "in progress" else None
+        if docket.is_open and docket.fault and docket.fault != before.fault:
+            again = "; it is tried again" if docket.pending else ""
+            return answer(docket, "refused", text=f"{docket.fault}{again}")
         text = docket.fault or docket.last_action
         return msgspec.structs.replace(answer(docket, "done", text=text), undo_until=undo_until)
 

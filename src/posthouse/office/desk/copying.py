@@ -24,5 +24,5 @@ def copy(papers: Papers) -> Deed:
         last_action=f"copied to {order.to}"[:1_000],
     )
     kept = msgspec.structs.replace(kept, due=docket.due if not docket.pending else due_of(kept, case))
-    sent = copied(papers.message, Side(action="copy", to=to, rule=order.id), writer=papers.writer)
+    sent = copied(papers.message, Side(action="copy", to=to, rule=order.id), writer=papers.writer, case=papers.case.id)
     return Deed(cases=(case,), dockets=(kept,), emitted=(sent,), audits=(audited(papers, "case.copied", to=to),))

@@ -7,8 +7,8 @@ still after the clock has jumped, until somebody says that it is right.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Awaitable, Sequence
+from typing import Final, TypeVar
 
 import msgspec
 import structlog
@@ -18,9 +18,10 @@ from posthouse.errors import PosthouseError
 from posthouse.gate.autoreview import due_for, extended, extension, left_alone, on_expiry, on_retain, put_off, warned
 from posthouse.gate.mailbag import Jump, jumped
 from posthouse.gate.opening import Setting
+from posthouse.gate.policy import DEFAULT
 from posthouse.gate.review import Order, due_of, is_undoable, recorded
 from posthouse.gate.seat import administrator_of
-from posthouse.message.case import Docket, Wrapper, unpack_wrapper
+from posthouse.message.case import Docket, UnreadableWrapper, Wrapper, unpack_wrapper
 from posthouse.message.changes import Changes
 from posthouse.office.agenda import Agenda
 from posthouse.office.desk.executor import Executor, faulty
@@ -28,14 +29,16 @@ from posthouse.office.desk.mailbagrun import MailbagRun
 from posthouse.office.desk.notice import to_gatekeeper
 from posthouse.office.desk.ownrules import say
 from posthouse.office.desk.papers import Deed, Papers
+from posthouse.office.desk.telling import Telling
 from posthouse.office.deskcalls import ConfirmClock
 from posthouse.office.intake import Intake
 from posthouse.office.terms import SECOND
 from posthouse.store.gateports import DocketFilter
-from posthouse.store.ports import Store
+from posthouse.store.ports import Store, StoreUnavailable
+
+Found = TypeVar("Found")
 
 BATCH: Final = 200
-_FALLBACK: Final = 60 * SECOND
 _AFTER_A_FAULT: Final = SECOND
 
 _log = structlog.get_logger("posthouse.desk")
@@ -44,7 +47,10 @@ _log = structlog.get_logger("posthouse.desk")
 class Daemon:
     """Watches the clock for the desk of one office; the lock of the store sees to it that there is one."""
 
-    def __init__(self, clock: Clock, *, store: Store, intake: Intake, executor: Executor, run: MailbagRun) -> None:
+    def __init__(
+        self, clock: Clock, *, store: Store, intake: Intake, executor: Executor, run: MailbagRun, telling: Telling
+    ) -> None:
+        self._telling = telling
         self._clock = clock
         self._store = store
         self._intake = intake
@@ -52,13 +58,14 @@ class Daemon:
         self._run = run
         self.looked: int | None = None
         """When it looked at the clock last."""
+        self._wake = DEFAULT.wake.microseconds
         self.doubt: Jump | None = None
         """How the clock jumped, while nobody has said that it is right."""
 
     async def run(self, agenda: Agenda) -> None:
         """Work until cancelled."""
         while True:
-            agenda.look_up_to(self._clock.now() + _FALLBACK)
+            agenda.look_up_to(self._clock.now() + self._wake)
             await agenda.sleep_until(await self.catch_up())
 
     async def confirm(self, _call: ConfirmClock) -> bool:
@@ -81,6 +88,7 @@ class Daemon:
                 # Whoever asks the office something waits for one page, and not for all that came due together.
                 await asyncio.sleep(0)
             await self._run_mailbags()
+            await self._telling.tell()
             return await self._next()
         except PosthouseError as fault:
             _log.warning("desk.held-up", fault=fault.what)
@@ -89,13 +97,14 @@ class Daemon:
         return self._clock.now() + _AFTER_A_FAULT
 
     async def _next(self) -> int:
+        self._wake = (await self._executor.setting()).policy.wake.microseconds
         now = self._clock.now()
         if self.doubt is not None:
             first = await self._store.gate.cases.dockets(DocketFilter(), order="due", limit=1)
             instant = first[0].due if first else None
         else:
             instant = await self._store.gate.cases.next_due()
-        return now + _FALLBACK if instant is None else min(instant, now + _FALLBACK)
+        return now + self._wake if instant is None else min(instant, now + self._wake)
 
     async def _look_at_the_clock(self) -> None:
         now = self._clock.now()
@@ -143,13 +152,13 @@ class Daemon:
                 case "extend":
                     deeds.append(Deed(dockets=(left_alone(docket, coming.at or setting.now),)))
                 case "warn":
-                    deeds.append(await self._warned(docket, setting))
+                    deeds.append(await self._safely(docket, self._warned(docket, setting)))
                 case "again":
                     await self._again(docket, setting)
                 case "nothing":
                     deeds.append(await self._settled(docket))
         for docket in expired:
-            found = await self._decided(docket, setting)
+            found = await self._safely(docket, self._expired(docket, setting))
             if isinstance(found, Deed):
                 deeds.append(found)
             else:
@@ -172,15 +181,17 @@ class Daemon:
         ready = [row for row, outcome in zip(rows, written, strict=True) if outcome.status == "done"]
         await self._executor.carry_out(ready)
 
-    async def _decided(self, docket: Docket, setting: Setting) -> Order | Deed:
-        """Give what becomes of a docket that expires; one that cannot be read stops no other."""
+    async def _safely(self, docket: Docket, looking: Awaitable[Found]) -> Found | Deed:
+        """Let what one message meets stop no other: it is told in its docket, and tried again."""
         try:
-            return await self._expired(docket, setting)
-        except PosthouseError:
+            return await looking
+        except UnreadableWrapper as fault:
+            return await self._executor.look_into(docket, fault)
+        except StoreUnavailable:
             raise
-        except Exception as fault:  # noqa: BLE001 - whatever it is, it stays there with why, and is tried again
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the others are due as well
             _log.error("desk.stumbled", case=str(docket.case), fault=type(fault).__name__, exc_info=fault)
-            return Deed(dockets=(faulty(docket, f"{type(fault).__name__}: {fault}", now=setting.now),))
+            return Deed(dockets=(faulty(docket, f"{type(fault).__name__}: {fault}", now=self._clock.now()),))
 
     async def _expired(self, docket: Docket, setting: Setting) -> Order | Deed:
         """Give what the rules of a gatekeeper want done, as they are now."""

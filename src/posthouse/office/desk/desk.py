@@ -18,6 +18,7 @@ from posthouse.office.desk.handling import Handling
 from posthouse.office.desk.mailbagrun import MailbagRun
 from posthouse.office.desk.reading import Reading
 from posthouse.office.desk.skipping import Skipping
+from posthouse.office.desk.telling import Telling
 from posthouse.office.intake import Intake
 from posthouse.office.terms import Terms
 from posthouse.store.ports import Store
@@ -30,7 +31,9 @@ class Desk:
         agenda.desk = self._agenda = Agenda(clock)
         executor = Executor(clock, terms, store=store, intake=intake, agenda=agenda)
         run = MailbagRun(clock, store=store, executor=executor)
-        self.daemon = Daemon(clock, store=store, intake=intake, executor=executor, run=run)
+        name = terms.mailing.name or "localhost"
+        telling = Telling(clock, name, store=store, executor=executor, library=intake.library)
+        self.daemon = Daemon(clock, store=store, intake=intake, executor=executor, run=run, telling=telling)
         self._reading = Reading(clock, store)
         self._commands = Commands(clock, store=store, executor=executor)
         self._handling = Handling(clock, store=store, executor=executor, commands=self._commands)

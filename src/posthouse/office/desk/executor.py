@@ -6,7 +6,7 @@ Crash at any point and it is done once: what is written rests on the versions of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -14,14 +14,19 @@ import msgspec
 import structlog
 
 from posthouse.clock import Clock
-from posthouse.gate.emission import Writer
+from posthouse.gate.emission import Writer, copied, noticed
 from posthouse.gate.opening import Setting
 from posthouse.gate.policy import DEFAULT
-from posthouse.gate.review import Order, judge, undone, unpack_order
-from posthouse.message.case import Command, Docket, unpack_wrapper
-from posthouse.message.changes import Changes, Outcome
+from posthouse.gate.record import record
+from posthouse.gate.review import Order, concluded, judge, undone, unpack_order
+from posthouse.gate.unreadable import moved, stand_in
+from posthouse.message.case import Case, Command, Docket, UnreadableWrapper, Wrapper, unpack_wrapper
+from posthouse.message.changes import Changes, Onward, Outcome
+from posthouse.message.journey import Emitted
 from posthouse.message.message import Message, read_head
 from posthouse.message.passage import Facts
+from posthouse.message.trace import Step
+from posthouse.message.verdict import PASS, Verdict
 from posthouse.office.agenda import Agenda
 from posthouse.office.desk.copying import copy
 from posthouse.office.desk.deletion import delete
@@ -35,7 +40,7 @@ from posthouse.office.desk.returning import give_back
 from posthouse.office.intake import Intake
 from posthouse.office.library import InForce
 from posthouse.office.sealing import sealed
-from posthouse.office.sorting import Parcel, sort
+from posthouse.office.sorting import send
 from posthouse.office.terms import SECOND, Terms
 from posthouse.store.ports import Store
 
@@ -59,6 +64,14 @@ AGAIN: Final = 60 * SECOND
 _MEANWHILE: Final = Outcome(status="stale", detail="it is carried out already")
 
 _log = structlog.get_logger("posthouse.desk")
+
+
+class Hindered(Exception):
+    """What has to arrive cannot go."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.text)
+        self.verdict = verdict
 
 
 class Executor:
@@ -113,7 +126,7 @@ class Executor:
             return []
         setting, facts = await self.setting(), await self._intake.facts()
         changes = await asyncio.gather(*(self._changes(docket, order, setting, facts) for docket, order in orders))
-        return await self.commit(changes)
+        return await self.commit(changes, keeping=[docket for docket, _ in orders])
 
     async def write(self, deed: Deed) -> Outcome:
         """Write one deed."""
@@ -127,28 +140,43 @@ class Executor:
         facts = await self._intake.facts()
         return await self.commit([self.changes_of(deed, facts) for deed in deeds])
 
-    async def commit(self, changes: Sequence[Changes]) -> list[Outcome]:
-        """Write changes; what was sent before is not sent again."""
+    async def commit(self, changes: Sequence[Changes], *, keeping: Sequence[Docket] = ()) -> list[Outcome]:
+        """Write changes; what was sent before is not sent again.
+
+        Where there is no room for what has to arrive, the docket that is kept for it stays as it is, with why.
+        """
         if not changes:
             return []
         outcomes = await self._store.commit(changes)
-        doubled = [number for number, outcome in enumerate(outcomes) if outcome.status in {"duplicate", "full"}]
-        if doubled:
-            quiet = await self._store.commit([msgspec.structs.replace(changes[number], posts=()) for number in doubled])
-            for number, outcome in zip(doubled, quiet, strict=True):
+        instead = {
+            number: msgspec.structs.replace(changes[number], posts=(), rooms=())
+            for number, outcome in enumerate(outcomes) if outcome.status == "duplicate"
+        }  # fmt: skip
+        for number, docket in enumerate(keeping):
+            if outcomes[number].status == "full":
+                why = f"no room: {outcomes[number].detail}"
+                instead[number] = Changes(dockets=(faulty(docket, why, now=self._clock.now()),))
+        if instead:
+            written = await self._store.commit(list(instead.values()))
+            for number, outcome in zip(instead, written, strict=True):
                 outcomes[number] = outcome
-        self._agenda.note(changes)
+        self._agenda.note([instead.get(number, change) for number, change in enumerate(changes)])
         return outcomes
 
-    def changes_of(self, deed: Deed, facts: Facts) -> Changes:
+    def changes_of(self, deed: Deed, facts: Facts, *, about: UUID | None = None) -> Changes:
         """Give what is written for a deed, with the messages the office sends on their way."""
-        written = [Parcel(one.message, one.envelope, is_automatic=True) for one in deed.emitted]
-        # What the office writes and cannot send is left out: it must not hold up what it is about.
-        sent = [one.changes for one in sort(written, facts, key_seconds=0, route=self._intake.route) if one.changes]
+        sent = send(deed.emitted, facts, route=self._intake.route, waits=not deed.must_arrive)
+        if deed.must_arrive and sent.hindrance is not PASS:
+            raise Hindered(sent.hindrance)
+        told: tuple[Onward, ...] = ()
+        if sent.hindrance is not PASS and about is not None:
+            step = Step(facts.now, "waiting", "", f"not sent at once: {sent.hindrance.text}"[:1_000])
+            told = (Onward(message=about, step=step),)
         return sealed(
             Changes(
-                posts=deed.posts + tuple(post for one in sent for post in one.posts),
-                onwards=deed.onwards,
+                posts=deed.posts + sent.posts,
+                rooms=sent.rooms,
+                onwards=deed.onwards + told,
                 cases=deed.cases,
                 dockets=deed.dockets,
                 audits=deed.audits,
@@ -184,10 +212,45 @@ class Executor:
                 # What goes on has to be in the journal; under its id it is written once, however often it is tried.
                 await self._store.commit([Changes(posts=deed.posts)])
                 deed = msgspec.structs.replace(deed, posts=())
-            return self.changes_of(deed, facts)
+            return self.changes_of(deed, facts, about=docket.message)
+        except UnreadableWrapper as fault:
+            return await self._unreadable(docket, order, setting, fault)
+        except Hindered as hindrance:
+            return await self._hindered(docket, order, setting, hindrance.verdict)
         except Exception as fault:  # noqa: BLE001 - one message that cannot be dealt with must not stop the others
             _log.error("desk.stumbled", case=str(docket.case), command=order.command, exc_info=fault)
             return Changes(dockets=(faulty(docket, f"{type(fault).__name__}: {fault}", now=setting.now),))
+
+    async def _hindered(self, docket: Docket, order: Order, setting: Setting, verdict: Verdict) -> Changes:
+        """Keep a docket open whose message cannot be returned: it is tried again, or a person has to look."""
+        why = f"it cannot be returned: {verdict.text}"
+        papers = None if verdict.temporary else await self.papers(docket, order, setting=setting)
+        if papers is None:
+            return Changes(dockets=(faulty(docket, why, now=setting.now),))
+        return self.changes_of(put_in_list(papers, fault=why), await self._intake.facts())
+
+    async def _unreadable(self, docket: Docket, order: Order, setting: Setting, fault: UnreadableWrapper) -> Changes:
+        """Have the administrator look at a message of which nobody knows where it goes; it may be deleted by hand."""
+        case = await self._store.gate.cases.case(docket.case)
+        if case is not None and order.command == "delete" and order.actor == "person" and not case.is_on_hold:
+            over = msgspec.structs.replace(
+                case, version=case.version + 1, is_open=False, outcome="deleted", closed=setting.now
+            )
+            done = concluded(docket, order, now=setting.now, status="deleted", action="delete")
+            audit = record("case.deleted", case.id, at=setting.now, actor=order.person, decision=order.id)
+            return sealed(Changes(cases=(over,), dockets=(done,), audits=(audit,)), self._clock)
+        laid = moved(docket, fault.what, setting=setting)
+        return sealed(Changes(dockets=(laid.docket,), audits=laid.audits), self._clock)
+
+    async def stand_in(self, case: Case) -> Wrapper:
+        """Give what is known of a case whose wrapper cannot be read."""
+        message = await self._message(case.message)
+        return Wrapper(case=case.id) if message is None else stand_in(case, message)
+
+    async def look_into(self, docket: Docket, fault: UnreadableWrapper) -> Deed:
+        """Give what is written where a docket is due for something, and its wrapper cannot be read."""
+        laid = moved(docket, fault.what, setting=await self.setting())
+        return Deed(dockets=(laid.docket,), audits=laid.audits)
 
     async def _deed(self, docket: Docket, order: Order, setting: Setting) -> Deed:
         papers = await self.papers(docket, order, setting=setting)
@@ -199,7 +262,26 @@ class Executor:
         standing = judge(_open(docket, order), papers.case, command=order.command, actor=order.actor)
         if standing.answer != "may":
             return Deed(dockets=(faulty(_back(papers), standing.text, now=setting.now),))
-        return ACTIONS[order.command](papers)
+        deed = ACTIONS[order.command](papers)
+        emitted = (*deed.emitted, *_beside(papers))
+        return msgspec.structs.replace(deed, emitted=tuple([one for one in emitted if not await self._is_sent(one)]))
+
+    async def _is_sent(self, emitted: Emitted) -> bool:
+        """Say whether it was written before: what is said again is not sent again, and keeps nothing else from it."""
+        return await self._store.journal.letter(emitted.message.id) is not None
+
+
+def _beside(papers: Papers) -> Iterator[Emitted]:
+    """Give the copies and notices that a gatekeeper's own rule wants besides what it decides."""
+    recipients = {*papers.wrapper.recipients, *papers.wrapper.blind}
+    for side in papers.order.sides:
+        to = side.to if side.action == "notify" else tuple(name for name in side.to if name not in recipients)
+        if to:
+            mine = msgspec.structs.replace(side, to=to)
+            if side.action == "notify":
+                yield noticed(papers.message, mine, writer=papers.writer)
+            else:
+                yield copied(papers.message, mine, writer=papers.writer, case=papers.case.id)
 
 
 def faulty(docket: Docket, why: str, *, now: int) -> Docket:

@@ -41,7 +41,8 @@ def _asked(papers: Papers) -> Deed:
         last_action=f"forwarded to {order.to}",
     )  # fmt: skip
     waiting = msgspec.structs.replace(waiting, due=due_of(waiting, case))
-    copy = copied(papers.message, Side(action="copy", to=(order.to,), rule=order.id), writer=papers.writer)
+    side = Side(action="copy", to=(order.to,), rule=order.id)
+    copy = copied(papers.message, side, writer=papers.writer, case=papers.case.id)
     saying = order.saying or "please look at the message that comes with this and answer"
     notice = noticed(
         papers.message, Side(action="notify", to=(order.to,), saying=saying, rule=order.id), writer=papers.writer

@@ -12,7 +12,7 @@ from posthouse.gate.autoreview import WRITING
 from posthouse.gate.record import record
 from posthouse.gate.review import Order, due_of, review_of, told
 from posthouse.gate.wrapper import with_review
-from posthouse.message.case import INBOX, AuditEntry, Case, Docket, pack_wrapper, unpack_wrapper
+from posthouse.message.case import INBOX, AuditEntry, Case, Docket, UnreadableWrapper, pack_wrapper, unpack_wrapper
 from posthouse.message.changes import Changes
 from posthouse.office.desk.commanding import Commands, answer, unknown
 from posthouse.office.desk.executor import Executor
@@ -90,7 +90,10 @@ class Handling:
         audit = self._record(
             "case.annotated", docket, call.by, comment=call.comment, expires=call.expires, retain=call.retain
         )
-        cases = (self._noted(docket, case, call),) if call.comment else ()
+        try:
+            cases = (self._noted(docket, case, call),) if call.comment else ()
+        except UnreadableWrapper as fault:
+            return answer(docket, "refused", text=fault.what)
         return await self._answered(Changes(cases=cases, dockets=(dated,), audits=(audit,)), dated, "noted")
 
     async def hold(self, call: HoldCase) -> Decided:

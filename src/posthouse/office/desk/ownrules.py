@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from posthouse.gate.decide import Subject, Terms, decide
+from posthouse.gate.decide import Broken, Subject, Terms, decide
 from posthouse.gate.firstmatch import first_match
 from posthouse.gate.history import history_of
 from posthouse.gate.rulebook import RuleBook
@@ -32,12 +32,16 @@ def say(papers: Papers, *, library: Library, in_force: InForce) -> Ruling | None
     edition = 0 if in_force.organisation is None else in_force.organisation.edition
     terms = Terms(office="", now=setting.now, zone=setting.zone, organisation=edition)
     if setting.policy.habits(docket.gatekeeper).mode == "first":
-        return first_match(book, record, terms=terms, message=journey.message.id)
-    return _ranked(book, record, terms, journey)
+        broken: list[Broken] = []
+        ruling = first_match(book, record, terms=terms, message=journey.message.id, broken=broken)
+        library.breakage.hear(book.title, broken, is_whole=False)
+        return ruling
+    return _ranked(book, record, terms, journey, library=library)
 
 
-def _ranked(book: RuleBook, record: Record, terms: Terms, journey: Journey) -> Ruling:
+def _ranked(book: RuleBook, record: Record, terms: Terms, journey: Journey, *, library: Library) -> Ruling:
     """Ask all of them, and give what ranks highest."""
     subject = Subject(id=journey.message.id, record=record, checkpoint="expiry")
-    (ruled,) = decide(book, [subject], terms=terms).rulings
-    return ruled[0]
+    ruled = decide(book, [subject], terms=terms)
+    library.breakage.hear(book.title, ruled.broken)
+    return ruled.rulings[0][0]

@@ -70,6 +70,8 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
     posts: tuple[Post, ...] = ()
     emitted: tuple[Emitted, ...] = ()
     """Messages the office writes; they take the same route."""
+    must_arrive: bool = False
+    """Nothing of it is done as long as what the office writes cannot go."""
     audits: tuple[AuditEntry, ...] = ()
 
 

@@ -8,10 +8,11 @@ from uuid import UUID
 
 from posthouse.clock import Clock
 from posthouse.gate.record import record
+from posthouse.gate.unreadable import stand_in
 from posthouse.message import envelope as envelopes
-from posthouse.message.case import Case, Docket, Mailbag, unpack_wrapper
+from posthouse.message.case import Case, Docket, Mailbag, UnreadableWrapper, Wrapper, unpack_wrapper
 from posthouse.message.changes import Changes, Letter
-from posthouse.message.message import Body
+from posthouse.message.message import Body, read_head
 from posthouse.office.counter import Unavailable
 from posthouse.office.deskcalls import CaseStory, CountDockets, FindCases, ListDockets, ListMailbags, TellCase
 from posthouse.office.sealing import sealed
@@ -76,7 +77,7 @@ class Reading:
         original = letter if case.edited is None else await self._store.journal.letter(case.message)
         return CaseStory(
             case=case,
-            wrapper=unpack_wrapper(case.wrapper),
+            wrapper=_wrapper_of(case, letter),
             dockets=await self._store.gate.cases.dockets(DocketFilter(case=case.id, is_open=None), order="arrival"),
             envelope=envelopes.decode.decode(original.envelope) if original is not None else envelopes.Envelope(),
             accepted=original.accepted if original is not None else case.opened,
@@ -98,3 +99,13 @@ class Reading:
             if len(read) == limit:
                 break
         return bytes(read), letter.body.size > limit
+
+
+def _wrapper_of(case: Case, letter: Letter | None) -> Wrapper:
+    """Give the wrapper of a case, or what is known without it; its dockets say that it cannot be read."""
+    try:
+        return unpack_wrapper(case.wrapper)
+    except UnreadableWrapper:
+        if letter is None:
+            return Wrapper(case=case.id)
+        return stand_in(case, read_head(letter.head, letter.body, sections=letter.sections))

@@ -35,6 +35,7 @@ def give_back(papers: Papers) -> Deed:
         cases=(ended(papers, over, outcome=outcome),),
         dockets=(concluding(papers, "returned", action=outcome),),
         emitted=(sent,),
+        must_arrive=True,
         audits=(audit,),
     )
 

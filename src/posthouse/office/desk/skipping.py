@@ -9,7 +9,7 @@ import msgspec
 from posthouse.clock import Clock
 from posthouse.gate.review import Order, judge
 from posthouse.gate.wrapper import skip
-from posthouse.message.case import Docket
+from posthouse.message.case import Docket, UnreadableWrapper
 from posthouse.office.desk.commanding import answer, unknown
 from posthouse.office.desk.executor import Executor
 from posthouse.office.desk.papers import Deed, Papers, audited, changed, concluding, go_on, reviewed
@@ -35,7 +35,10 @@ class Skipping:
             return unknown(call.case, 0)
         docket = max(dockets, key=lambda one: one.turn)
         order = self._order(docket, call)
-        papers = await self._executor.papers(docket, order, setting=await self._executor.setting())
+        try:
+            papers = await self._executor.papers(docket, order, setting=await self._executor.setting())
+        except UnreadableWrapper as fault:
+            return answer(docket, "refused", text=fault.what)
         if papers is None:
             return unknown(call.case, docket.turn)
         # What a gatekeeper has commanded already is carried out first.

@@ -39,3 +39,6 @@ class MemoryBodies:
 
     async def has(self, body: Body) -> bool:
         return body in self._bodies
+
+    async def use(self) -> float | None:
+        return None

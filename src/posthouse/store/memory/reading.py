@@ -73,6 +73,11 @@ class MemoryQueue:
     async def next_due(self) -> int | None:
         return self._tables.timetable.next_due()
 
+    async def oldest(self) -> int | None:
+        firsts = (row for box in self._tables.boxes.values() for row in box.rows.page(0, 1))
+        first = min(firsts, key=lambda row: row.number, default=None)
+        return None if first is None else first.arrived
+
     async def destinations(self) -> list[str]:
         return [name for name, box in self._tables.boxes.items() if box.errands]
 

@@ -139,6 +139,10 @@ class SqliteQueue:
         instant: int | None = (await self._reader.rows("next-due"))[0][0]
         return instant
 
+    async def oldest(self) -> int | None:
+        rows = await self._reader.rows("oldest-entry")
+        return int(rows[0][0]) if rows else None
+
     async def destinations(self) -> list[str]:
         return [row[0] for row in await self._reader.rows("destinations")]
 

@@ -228,6 +228,9 @@ WHERE e.next_at <= ? ORDER BY e.next_at LIMIT ?
 -- name: next-due
 SELECT min(next_at) FROM entry WHERE next_at IS NOT NULL
 
+-- name: oldest-entry
+SELECT arrived FROM entry ORDER BY seq LIMIT 1
+
 -- name: depths
 SELECT name, content ->> 0, content ->> 1 FROM (
     SELECT name, (SELECT json_array(count(*), sum(size)) FROM entry WHERE entry.box = box.id) AS content
