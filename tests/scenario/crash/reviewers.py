@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from uuid import UUID
 
 from posthouse.client import Draft, Office
+from posthouse.client.way import hand_in, known
 from posthouse.clock import SystemClock
 from posthouse.message.case import Case, Docket
 from posthouse.message.envelope import Envelope
@@ -18,7 +19,6 @@ from posthouse.message.message import Body, Message
 from posthouse.office.calls import Call, ListQueue
 from posthouse.office.deskcalls import Decide, Decided, Decision, Edit, FindCases, HearCases, ListDockets, Recall
 from posthouse.office.intake import Receipt
-from posthouse.client.way import hand_in, known
 from posthouse.server.assemble import reach_house
 from posthouse.server.control import OfficeLink
 from posthouse.store.gateports import DocketFilter
@@ -138,7 +138,7 @@ class Reviewers:
         """Nobody has got anything that nobody has let go."""
         async with Office(LinkWay(self._path), clock=self._clock) as office:
             for box in (RED, BLUE):
-                found = await office.call(ListQueue(box=box, limit=100_000))
+                found = await office.call(ListQueue(box=f"#{box}", limit=1_000))
                 messages = [queued.message for queued in found]
                 assert len(messages) == len(set(messages)), f"{box} has a message twice"
                 for message in messages:

@@ -1,4 +1,4 @@
-"""A real office is killed while its gatekeepers decide: nothing gets through undecided, no decision is lost or doubled."""
+"""A real office is killed while gatekeepers decide: nothing gets through undecided, no decision is lost or doubled."""
 
 from __future__ import annotations
 
