@@ -47,8 +47,8 @@ async def test_a_full_disk_puts_off_what_comes_and_lets_go_of_nothing(tmp_path: 
         )
 
         with disk.in_trouble(Trouble("full")):
-            for text in (b"eleven sacks", b"bread"):
-                (receipt,) = await house.counter.accept([parcel(clock, text)])
+            for said in (b"eleven sacks", b"bread"):
+                (receipt,) = await house.counter.accept([parcel(clock, said)])
                 assert (receipt.status, receipt.temporary) == ("refused", True)
             (answer,) = await house.answer(release)
             assert answer.status != "done"

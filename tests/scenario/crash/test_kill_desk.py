@@ -10,6 +10,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -89,7 +90,7 @@ async def kill_again_and_again(path: Path, seed: int, *, kills: int) -> Reviewer
         with office(path) as process:
             assert process.pid is not None
             number = process.pid
-            await crowd.live(moves=chance.randint(5, 120), kill=lambda number=number: os.kill(number, signal.SIGKILL))
+            await crowd.live(moves=chance.randint(5, 120), kill=partial(os.kill, number, signal.SIGKILL))
     with office(path):
         await crowd.finish()
         await crowd.look_around()
