@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, MutableMapping
@@ -29,6 +30,9 @@ from posthouse.web.asgi import Asgi
 # A command that opened the office directly holds it for a moment only: worth waiting for.
 _LOOK_FOR: Final = 1.0
 _LOOK_EVERY: Final = 0.05
+# What a batch makes dies without the collector. By its usual threshold, of 700, it looks about once a batch of 64 and
+# finds little: without that a message with rules took about one twentieth less processor time.
+_COLLECT_AFTER: Final = (20_000, 20, 50)
 
 _log = structlog.get_logger("posthouse.server")
 
@@ -73,6 +77,7 @@ async def serve(
         house.reload = reloader.reload
         await stack.enter_async_context(_hangups(reloader))
         doors = await stack.enter_async_context(open_mail_doors(house, mail))
+        _spare_the_collector()
         ready = Ready(
             store=str(path), socket=str(socket_of(path)), process=os.getpid(), http=list(site.addresses),
             mail=dict(doors),
@@ -85,6 +90,13 @@ async def serve(
         _log.info("office.stopping")
         tell_systemd(os.environ, "STOPPING=1")
     _log.info("office.stopped")
+
+
+def _spare_the_collector() -> None:
+    """Have the garbage collector leave alone what lives as long as the office, and look at the rest less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_COLLECT_AFTER)
 
 
 @asynccontextmanager

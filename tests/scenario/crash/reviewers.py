@@ -138,7 +138,7 @@ class Reviewers:
         """Nobody has got anything that nobody has let go."""
         async with Office(LinkWay(self._path), clock=self._clock) as office:
             for box in (RED, BLUE):
-                found = await office.call(ListQueue(box=box, limit=100_000))
+                found = await office.call(ListQueue(box=f"#{box}", limit=1_000))
                 messages = [queued.message for queued in found]
                 assert len(messages) == len(set(messages)), f"{box} has a message twice"
                 for message in messages:
