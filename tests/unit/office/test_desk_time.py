@@ -490,7 +490,7 @@ async def test_a_broken_wrapper_is_told_and_stops_no_other(rig: Rig) -> None:
     await rig.stores.durable.commit([Changes(cases=(broken,))])
     answer = await decide(rig, "release")
     assert answer.status == "refused"
-    assert "cannot be read" in answer.text
+    assert "can only be deleted" in answer.text
     rig.clock.advance(HOUR)
     assert number_of((await delivered(rig)).id) == 2
 

@@ -85,13 +85,16 @@ async def test_all_lanes_go_on_at_once_when_a_destination_is_back(rig: Rig) -> N
     there.open = False
     for sender in range(6):
         await put_many(rig, 1, first=sender + 1, sender=f"sender{sender}")
-    for walk in range(1, 6):
-        await rig.door.walked(WEST, walk)
-        rig.clock.set_to(await rig.clock.somebody_waits())
-    there.open = True
-    while await rig.queued(WEST):
+
+    async def a_moment_later() -> None:
         rig.clock.set_to(max(rig.clock.now(), await rig.clock.somebody_waits()))
         await asyncio.sleep(0)
+
+    while len(there.walks) < 5:
+        await a_moment_later()
+    there.open = True
+    while await rig.queued(WEST):
+        await a_moment_later()
     assert sorted(brought(there)) == [1, 2, 3, 4, 5, 6]
     assert (await status_of(rig)).destinations == []
 
