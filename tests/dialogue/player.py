@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 import ssl
 from collections import deque
 from typing import Protocol
@@ -248,11 +247,3 @@ class Wire:
             told(brought.envelope.sender or "", brought.envelope.everybody, brought.content)
             for brought in self.room.brought
         ]
-
-
-def free_port() -> int:
-    """Give a port of loopback that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

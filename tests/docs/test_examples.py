@@ -15,7 +15,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -38,6 +37,7 @@ from posthouse.matching.language.rule.parse import parse_condition, parse_rules
 from posthouse.matching.language.rule.printer import print_rules
 from posthouse.matching.match import FALSE, TRUE, UNKNOWN
 from posthouse.matching.value.wordlist import WordList
+from posthouse.testing.port import free_port
 from tests.docs.pages import ROOT, Block, blocks, pages_with_examples
 
 COMMAND_S = 20.0
@@ -60,8 +60,7 @@ class Visit:
 
         def port(found: re.Match[str]) -> str:
             if found[2] not in self.ports:
-                with socket.create_server(("127.0.0.1", 0)) as free:
-                    self.ports[found[2]] = str(free.getsockname()[1])
+                self.ports[found[2]] = str(free_port())
             return f"{found[1]}:{self.ports[found[2]]}"
 
         return re.sub(r"\b(127\.0\.0\.1|localhost):(80[23][0-9]|2525)\b", port, text)

@@ -10,13 +10,14 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import tempfile
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from posthouse.testing.port import free_port
 
 _PATH: Final = "/usr/sbin:/usr/local/sbin:/sbin"
 _READY_S: Final = 15.0
@@ -159,11 +160,3 @@ async def _stop(postfix: Postfix, process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         process.kill()
         await process.wait()
-
-
-def free_port() -> int:
-    """Give a port of loopback that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -13,7 +13,7 @@ import pytest
 
 from posthouse.office.terms import Terms
 from posthouse.server.assemble import open_house
-from posthouse.testing.postfix import free_port
+from posthouse.testing.port import free_port
 
 CLIENTS = 8
 LARGE = (b"x" * 70 + b"\r\n") * 3_000

@@ -14,6 +14,7 @@ import pytest
 
 from posthouse.testing import postfix
 from posthouse.testing.certificate import make_certificate
+from posthouse.testing.port import free_port
 from tests.scenario.mail_out.letters import without_trace
 from tests.scenario.mail_out.recorder import Recorder, recorder
 
@@ -65,7 +66,7 @@ def bring(port: int, recipient: str, *, sender: str = "cleo@mill.example", addre
 @pytest.mark.service("postfix")
 @pytest.mark.skipif(postfix.find() is not None, reason=postfix.find() or "")
 async def test_the_world_reaches_the_postfix_behind_and_nobody_else(tmp_path: Path) -> None:
-    port = postfix.free_port()
+    port = free_port()
     async with (
         recorder() as mailboxes,
         recorder() as world,
@@ -100,7 +101,7 @@ async def test_the_world_reaches_the_postfix_behind_and_nobody_else(tmp_path: Pa
 
 
 async def test_what_is_passed_on_is_what_came(tmp_path: Path) -> None:
-    port = postfix.free_port()
+    port = free_port()
     async with (
         recorder() as inside,
         recorder() as world,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import socket
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,17 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from posthouse.testing.port import free_port
 from tests.scenario.mail_out.conftest import Opened
 from tests.scenario.mail_out.letters import life, post
 
 pytestmark = pytest.mark.service("smtp-sink")
-
-
-def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port: int = bound.getsockname()[1]
-        return port
 
 
 @asynccontextmanager

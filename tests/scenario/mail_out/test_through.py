@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from posthouse.testing.postfix import free_port
+from posthouse.testing.port import free_port
 from tests.scenario.mail_out.conftest import NAME
 from tests.scenario.mail_out.letters import route, without_trace
 from tests.scenario.mail_out.recorder import Recorder, Visit, recorder

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from tests.scenario.offices.listening import free_port
+from posthouse.testing.port import free_port
 
 
 class Link:

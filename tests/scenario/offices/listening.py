@@ -14,13 +14,6 @@ import uvicorn
 Asgi = Callable[..., Any]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 class Mounts:
     """Gives each request to what answers below its path."""
 

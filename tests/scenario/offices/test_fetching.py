@@ -21,8 +21,8 @@ from posthouse.message.message import Body
 from posthouse.message.peer import Exchange
 from posthouse.office.calls import AskStatus
 from posthouse.server.assemble import own_public_key
+from posthouse.testing.port import free_port
 from tests.scenario.cli.command import Terminal, line_of
-from tests.scenario.offices.listening import free_port
 
 
 class Served:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from posthouse.client import Office
-from tests.scenario.offices.listening import free_port
+from posthouse.testing.port import free_port
 
 PROGRAM = Path(sys.executable).with_name("posthouse")
 

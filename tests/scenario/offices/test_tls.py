@@ -20,10 +20,11 @@ from posthouse.message.message import Head, compose
 from posthouse.message.name import parse_office
 from posthouse.message.peer import Exchange, Peer
 from posthouse.testing.key import a_key
+from posthouse.testing.port import free_port
 from posthouse.transport.http.entrance import Inside
 from posthouse.transport.http.exchange import Post
 from posthouse.transport.ports import Outgoing, Result
-from tests.scenario.offices.listening import free_port, listening
+from tests.scenario.offices.listening import listening
 from tests.unit.transport.http.speech import Shelf
 
 DAY = dt.timedelta(days=1)

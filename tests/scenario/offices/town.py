@@ -26,8 +26,9 @@ from posthouse.office.intake import Receipt
 from posthouse.office.terms import Patience, Terms
 from posthouse.server.assemble import open_house, own_public_key, reach_house
 from posthouse.server.control import OfficeLink
+from posthouse.testing.port import free_port
 from posthouse.transport.ports import Disconnected, Unreachable
-from tests.scenario.offices.listening import Mounts, free_port, listening
+from tests.scenario.offices.listening import Mounts, listening
 
 QUICK: Final = Patience(first_pause=0.05, growth=2.0, longest_pause=0.4)
 PATIENT: Final = Patience(first_pause=300.0, longest_pause=900.0)
