@@ -80,7 +80,8 @@ def draw(seed: int, predicates: int = 20, records: int = 20) -> tuple[dict[int, 
     return drawn, tuple(draw_record(chance) for _ in range(records))
 
 
-@settings(max_examples=160)
+@pytest.mark.timeout(300)
+@settings(max_examples=500)
 @given(SEEDS, st.booleans(), st.booleans())
 def test_says_what_the_single_engine_says(seed: int, only_true: bool, is_fast: bool) -> None:
     predicates, records = draw(seed)
