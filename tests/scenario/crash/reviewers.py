@@ -57,7 +57,7 @@ class LinkWay:
     async def put(self, batch: list[tuple[Message, Envelope]]) -> list[Receipt]:
         return [known(receipt) for receipt in await self.answer(hand_in(batch))]
 
-    async def save_body(self, chunks: object) -> Body:
+    async def save_body(self, chunks: object) -> Body:  # noqa: ARG002 - there are none
         raise AssertionError("no reviewer sends a body too large to travel inline")
 
 
