@@ -16,6 +16,7 @@ from bench.figure import OURS, Contender, Contest, Figure, Missing, Results, com
 from bench.plan import Plan
 from bench.served import served
 from posthouse.testing import postfix
+from posthouse.testing.port import free_port
 from posthouse.testing.postfix import Postfix
 
 _MISSING: Final = Missing("Postfix", "install the package postfix, and run this as root")
@@ -37,7 +38,7 @@ class Ours(NamedTuple):
 @asynccontextmanager
 async def office(folder: Path) -> AsyncIterator[Ours]:
     """Run an office with a door for mail."""
-    port = postfix.free_port()
+    port = free_port()
     settings = {
         "http.listen": "127.0.0.1:0",
         "mail.domains": "bakery.example",
